@@ -1,8 +1,7 @@
-//! Waiting until the file system has forgotten what was deleted.
+//! Waits until the file system has recovered from deletions.
 //!
-//! ext4 without a journal gives no inode out again for a while after it was freed, and looks at
-//! each such inode anew for every file that is made. After a large clean-up, of this program or
-//! of a neighbour, making a file then costs ten times what it should, and that is all one sees.
+//! ext4 without a journal does not reuse an inode for a while after it was freed, and checks each such inode for
+//! every new file. After a large clean-up, of this program or of another one, making a file costs ten times as much.
 
 use std::time::{Duration, Instant};
 

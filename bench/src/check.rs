@@ -1,4 +1,4 @@
-//! Checking a configuration: whether four times as much of it costs four times as much.
+//! Check of a configuration: whether the time grows linearly with its size.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -15,8 +15,8 @@ const BASE: u32 = 500;
 /// By how many sockets the next one is larger, and how many times that the last one.
 const MORE: u32 = 1_250;
 const TIMES: u32 = 4;
-/// What one more socket may cost in the last one, over what it costs in the other. If each edge
-/// were compared with all others it would be 2.7.
+/// The most that one more socket may cost in the largest configuration, over its cost in the middle one. Comparing
+/// each edge with all others would give 2.7.
 const GROWTH_MAX: f64 = 1.6;
 
 pub(crate) fn measure(report: &mut Report, _: &Wanted) -> Outcome<()> {

@@ -1,4 +1,4 @@
-//! Parts that run in a process of their own: what is counted there is theirs alone.
+//! Measurements in a process of their own, so that counters and memory are theirs alone.
 
 use std::io::Write;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::stage::Stage;
 /// The first argument of such a process.
 pub(crate) const ARGUMENT: &str = "--child";
 
-/// What such a process does: so many runs of so many steps at once, in a fresh folder.
+/// Task of such a process: so many concurrent runs of so many steps, in a fresh folder.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Task {
     pub(crate) runs: u64,
@@ -24,7 +24,7 @@ pub(crate) struct Task {
     pub(crate) delay_ms: u64,
 }
 
-/// What it says of itself.
+/// Results of such a process.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Told {
     pub(crate) steps_a_second: f64,

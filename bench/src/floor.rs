@@ -1,7 +1,7 @@
-//! The floor: what the database alone needs to make rows durable on this disk, now.
+//! The floor: the time that the database alone needs to make rows durable on this disk, now.
 //!
-//! Same settings as the journal's. What the journal does beyond it is what it is measured by.
-//! Beside it, what the file system alone needs to make the files that a turn leaves.
+//! It has the same settings as the journal, so that the difference is the journal's own cost. A second floor is the
+//! time that the file system alone needs to make the files of a turn.
 
 use std::fs;
 use std::path::{Path, PathBuf};

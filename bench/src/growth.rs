@@ -1,4 +1,4 @@
-//! A long run: whether its last steps cost what its first ones did, and what it leaves on the disk.
+//! A long run: whether its last steps cost the same as its first ones, and its disk usage.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -60,7 +60,7 @@ fn compare(report: &mut Report, steps: u64, windows: &[Window]) {
     report.add(Figure::new("growth.rate", number(steps) / total, "steps/s"));
 }
 
-/// What lies on the disk, by what it is.
+/// Disk usage by kind of file.
 #[derive(Debug, Default)]
 struct Weight {
     journal: u64,
@@ -118,7 +118,7 @@ fn weigh(report: &mut Report, steps: u64, texts: u64, root: &Path) -> Outcome<()
     Ok(())
 }
 
-/// What so many steps took.
+/// Cost of a number of steps.
 #[derive(Debug, Clone, Copy)]
 struct Window {
     wall: Duration,
@@ -198,7 +198,7 @@ fn size(record: &Record) -> u64 {
     (record.kind.len() + node + record.data.len() + record.hash.0.len()) as u64
 }
 
-/// What an event says in an agent's words or to an agent, as JSON text.
+/// The size of a text to or from an agent in an event, as JSON text.
 fn text(event: &Event) -> u64 {
     let text = if let EventBody::TurnStarted(data) = &event.body {
         data.prompt.as_ref()

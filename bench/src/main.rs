@@ -1,18 +1,15 @@
 //! Measures Materia against floors that are taken in the same run.
 //!
-//! `cargo run --release -p materia-bench [-- NAME… --full]` prints one JSON line a figure on
-//! standard output and a table on standard error. It exits with 1 if a *limit* is missed; an aim
-//! that is missed only shows.
+//! `cargo run --release -p materia-bench [-- NAME… --full]` prints one JSON line a figure on standard output and a
+//! table on standard error. It exits with 1 if a *limit* is missed; a missed aim only shows.
 //!
 //! # Invariants
 //!
-//! * Whatever depends on the disk is a ratio: the thing measured and its floor take turns, and
-//!   the median of the rounds counts. A sync costs sixty times more at one moment than at another.
-//! * Where time would say more about the neighbours than about us, CPU time, syncs and bytes
-//!   are counted instead.
+//! * A figure that depends on the disk is a ratio: the measured code and its floor take turns, and the median of the
+//!   rounds counts. A sync costs sixty times more at one moment than at another.
+//! * Where time depends on other load of the machine, CPU time, syncs and bytes are counted instead.
 //!
-//! One file holds one subject. Deliberately absent: anything that makes the thing measured
-//! other than what the binary does.
+//! One file has one subject. The measured code is the code of the binary, unchanged.
 
 mod calm;
 mod check;
@@ -40,7 +37,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// Anything can go wrong in a measurement, and nothing can be done about it but to say so.
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
-/// What can be asked for.
+/// Selection from the command line.
 struct Wanted {
     names: Vec<String>,
     /// The long version of what is shortened otherwise.

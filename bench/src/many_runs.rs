@@ -1,4 +1,4 @@
-//! A thousand runs at once in one process: how well they share commits, and what they weigh.
+//! A thousand runs at once in one process: shared commits, and memory.
 
 use crate::child::{Task, Told};
 use crate::floor::BareLoop;

@@ -1,4 +1,4 @@
-//! Reading the process's own meters, and making one number of many.
+//! Counters of the process, and medians.
 
 use std::time::Duration;
 

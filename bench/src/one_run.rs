@@ -1,4 +1,4 @@
-//! One run alone: what a step costs when each is made durable before the next begins.
+//! One run alone: the cost of a step when each is made durable before the next begins.
 
 use std::time::Duration;
 

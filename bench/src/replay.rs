@@ -1,7 +1,7 @@
-//! Reading long runs back: verifying every event, and being ready to go on.
+//! Reading of long runs: verification of every event, and loading.
 //!
-//! The runs are driven into memory and then copied into the journal, a few thousand records a
-//! commit, so that making them takes no minutes of syncs. What is read is the same.
+//! The runs are driven in memory and then copied into the journal, a few thousand records a commit, which saves
+//! minutes of syncs. The data is the same.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Figures, and how they are shown.
+//! Figures and their output.
 
 use std::io::Write;
 
@@ -33,7 +33,7 @@ impl Figure {
         Self { name, unit, value, floor, bound: Bound::AtMost, limit, aim, note: String::new() }
     }
 
-    /// What it is measured against, in its own unit.
+    /// Sets the floor that it is compared with, in its own unit.
     pub(crate) fn floor(self, floor: f64) -> Self {
         Self { floor: Some(floor), ..self }
     }

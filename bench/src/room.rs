@@ -1,8 +1,7 @@
-//! Folders to measure in.
+//! Folders for measurements.
 //!
-//! They stay until the program ends. A file system may look for room around whatever was deleted
-//! a moment ago (ext4 without a journal does), so that cleaning up after one round
-//! would be paid for by the next.
+//! They stay until the program ends: a file system may search for space around recent deletions (ext4 without a
+//! journal does), so that cleaning up after one round would slow down the next.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};

@@ -1,9 +1,7 @@
-//! The thing measured: runs of scripted turns on the real journal with its views, as the binary
-//! puts them together.
+//! The measured code: runs of scripted turns on the real journal with its views, put together as in the binary.
 //!
-//! The graph is a cycle of two agents. `Build` answers with text, `Check` with a verdict; the
-//! verdict is false until the last step. A step is one turn: its report is settled, the next turn
-//! is decided and all of it made durable.
+//! The graph is a cycle of two agents. `Build` answers with text, `Check` with a verdict; the verdict is false until
+//! the last step. A step is one turn: its report is settled, the next turn is decided, and both are made durable.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -29,7 +27,7 @@ use tokio::sync::mpsc;
 use crate::Outcome;
 use crate::meter::{cpu_since, cpu_time, number};
 
-/// What some steps cost.
+/// Cost of a number of steps.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cost {
     pub(crate) steps: u64,
@@ -39,7 +37,7 @@ pub(crate) struct Cost {
     pub(crate) durable: Duration,
     /// Of the whole process.
     pub(crate) cpu: Duration,
-    /// What the journal counted.
+    /// Counters of the journal.
     pub(crate) stats: Stats,
 }
 
@@ -56,7 +54,7 @@ impl Cost {
         self.cpu.as_secs_f64() * 1e3 / number(self.steps)
     }
 
-    /// What a step's records hold.
+    /// Bytes of the records of a step.
     pub(crate) fn bytes_a_step(&self) -> u64 {
         self.stats.bytes / self.steps
     }

@@ -1,4 +1,4 @@
-//! From process start to exit: what the binary adds to the work it is asked to do.
+//! From process start to exit: the overhead of the binary.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! W11: how much longer a look at the files of a workspace takes than `git status` in the same folder.
+//! W11: the time of a workspace snapshot, relative to `git status` in the same folder.
 
 use std::fs;
 use std::path::Path;

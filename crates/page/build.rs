@@ -1,8 +1,8 @@
-//! Makes the page with Node, where there is one, and lists its files for the program to carry.
+//! Builds the page with Node, if Node is installed, and lists its files for the program.
 //!
-//! It runs again only when the page's sources have changed. Without Node, or without what the page is made of, the
-//! program is built all the same: it carries a plain page then, and says what is missing. `MATERIA_PAGE=plain` asks for
-//! that; `MATERIA_PAGE=FOLDER` takes a page that was made elsewhere.
+//! It runs again only when the page's sources have changed. Without Node or without the page's dependencies the
+//! program gets a plain page, which says what is missing. `MATERIA_PAGE=plain` asks for that; `MATERIA_PAGE=FOLDER`
+//! takes a page that was built elsewhere.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// What the page is made from, in `ui`.
+/// Sources of the page, in `ui`.
 const SOURCES: [&str; 6] =
     ["src", "public", "index.html", "package.json", "package-lock.json", "vite.config.ts"];
 

@@ -1,4 +1,4 @@
-//! What a person, a program or a script's timeline does to a run.
+//! Acts on a run: by a person, a program or the timeline of a script.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ pub enum Do {
     Offer {
         /// The edge: its id, or `FROM->TO`.
         edge: String,
-        /// What is put on it.
+        /// The payload to put on the edge.
         payload: Offered,
     },
     /// Asks for a turn of a node. Where the node asks a person before it runs, that is refused while
@@ -24,7 +24,7 @@ pub enum Do {
     Trigger {
         /// The node.
         node: NodeId,
-        /// What it is told beside its inputs.
+        /// An extra message for the turn, beside its inputs.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
         /// Whether the question of the node is answered with yes, too.
@@ -76,7 +76,7 @@ pub enum Do {
         /// The node; where it is left out, the one that waits.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         node: Option<NodeId>,
-        /// What is said.
+        /// The message.
         text: String,
     },
     /// Finishes a multi-turn node.
@@ -119,13 +119,13 @@ pub enum Do {
     },
     /// Stops the run for now, so that it can be carried on.
     Stop {
-        /// A sentence for whoever looks at it later.
+        /// A sentence for later readers.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
     },
     /// Ends the run for good.
     Abort {
-        /// Who, or why.
+        /// The person or the reason.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
@@ -175,7 +175,7 @@ impl Do {
         }
     }
 
-    /// Whether it belongs to an instant, beside whatever else happens at it (D7). Everything else is done alone.
+    /// Whether it can be decided together with other inputs of one instant (D7). All others are decided alone.
     #[must_use]
     pub fn is_of_an_instant(&self) -> bool {
         match self {
@@ -240,7 +240,7 @@ pub struct Offered {
     /// Its identity; derived where it is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload_id: Option<Uuid>,
-    /// What kind of payload it is; a message where it is left out.
+    /// Kind of the payload; `message` by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<EnvelopeKind>,
     /// Text.
@@ -252,13 +252,13 @@ pub struct Offered {
     /// Things that travel with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<crate::ArtifactRef>,
-    /// Whether its source was content.
+    /// The verdict of its source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<PayloadStatus>,
 }
 
 impl Offered {
-    /// What it says.
+    /// The content, without the id and the kind.
     #[must_use]
     pub fn content(&self) -> crate::PayloadContent {
         crate::PayloadContent {
@@ -278,7 +278,7 @@ pub struct TimelineEntry {
     #[serde(deserialize_with = "crate::time::duration_ms")]
     #[schemars(range(max = crate::time::DURATION_MS_MAX))]
     pub at_ms: u64,
-    /// What happens.
+    /// The act.
     #[serde(flatten)]
     pub act: Do,
 }

@@ -1,7 +1,7 @@
-//! Money, and whatever else is compared with a bound (D55).
+//! Amounts that are compared with a limit, such as money (D55).
 //!
-//! Sums of floats drift: 0.7 and 0.1 are less than 0.8. So amounts are counted in millionths, as an
-//! integer, and are decimals only where they are shown or written down.
+//! Sums of floats drift: 0.7 and 0.1 are less than 0.8. So amounts are integers in millionths, and decimals only
+//! where they are shown or serialized.
 
 use std::fmt;
 
@@ -33,7 +33,7 @@ pub struct Amount {
 pub struct NoAmount;
 
 impl Amount {
-    /// So many millionths.
+    /// An amount in millionths.
     #[must_use]
     pub fn from_millionths(millionths: i64) -> Self {
         Self::held(millionths.into())
@@ -45,7 +45,7 @@ impl Amount {
         self.millionths
     }
 
-    /// Both together, or the largest amount where that is more.
+    /// The sum, or the largest amount on overflow.
     #[must_use]
     pub fn saturating_add(self, other: Self) -> Self {
         Self::held(self.millionths + other.millionths)

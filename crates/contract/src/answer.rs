@@ -1,8 +1,8 @@
-//! The form of the answer that a node needs, as a JSON Schema.
+//! The JSON Schema of the answer that a node needs.
 //!
-//! Agents that take a schema are held to it by their own program; for all others the same is said
-//! in the prompt and looked for in the text. Either way the kernel checks what comes back: the
-//! schema makes a good answer likelier and decides nothing.
+//! Agents that take a schema enforce it themselves; for all others the prompt describes the same fields, and the
+//! object is searched in the text. The kernel checks every answer: the schema makes a good one likelier and decides
+//! nothing.
 
 use serde_json::{Map, Value, json};
 

@@ -1,11 +1,10 @@
-//! Long texts, kept apart from the events that have them, by their hash.
+//! Blobs: long texts that are stored apart from their events, named by hash.
 //!
-//! In the stored data of an event a long text is replaced by `{"$blob":"<hash>","bytes":<size>}`. The hash of
-//! the event is over the stored data, so the chain covers the text as well. An object that honestly has a
-//! field of that name gets one more `$` before it, as has one with the longer name, and so on: nothing that
-//! somebody said can be taken for a reference.
+//! In the stored data of an event a long text is replaced by `{"$blob":"<hash>","bytes":<size>}`. The hash of the
+//! event is over the stored data, so the chain covers the text as well. A field that is really named `$blob` gets one
+//! more `$` (`$$blob` gets a third, and so on), so that no text of an agent or a program is read as a reference.
 //!
-//! Only text with the mark in it is looked at closely; all other data costs one search for a few bytes.
+//! Data without the mark `$blob"` is not parsed: this check is one search for a few bytes.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -18,7 +17,7 @@ pub const INLINE_BYTES_MAX: usize = 64 << 10;
 /// The most bytes of texts kept apart that one event may name. Nothing that this program writes comes near it.
 pub const EVENT_BYTES_MAX: u64 = 256 << 20;
 
-/// What every reference has, and hardly anything else.
+/// Bytes that every reference contains; data without them needs no parsing.
 const MARK: &[u8] = b"$blob\"";
 
 /// The name of the field that makes an object a reference.
@@ -75,7 +74,7 @@ pub enum BlobFault {
     /// It is not what was put there.
     #[error("the blob {0} was altered")]
     Altered(BlobHash),
-    /// It is more than somebody wants to hold in memory.
+    /// It is larger than the memory limit.
     #[error("the blob {hash} was not read: {what}")]
     TooLarge {
         /// Which.
@@ -100,7 +99,7 @@ pub fn apart(data: &str) -> Option<(String, Vec<Blob>)> {
     apart_where(data, |_| true)
 }
 
-/// The same for those texts alone that `is_kept` names; the others stay where they are.
+/// Moves out only the texts that `is_kept` names; the others stay in place.
 #[must_use]
 pub fn apart_where(
     data: &str,
@@ -141,8 +140,8 @@ pub fn has_mark(data: &str) -> bool {
     memchr_iter(b'$', bytes).any(|at| bytes[at..].starts_with(MARK))
 }
 
-/// The data as it was before its long texts were put apart; `fetch` gives a text of so many bytes back. Whoever wrote
-/// the data may be anybody: what names more than [`EVENT_BYTES_MAX`] is not put together.
+/// The data with its long texts put back in; `fetch` returns a text of the given size. The data may be hostile:
+/// references to more than [`EVENT_BYTES_MAX`] are refused.
 pub fn whole(
     stored: &str,
     mut fetch: impl FnMut(BlobHash, u64) -> Result<String, BlobFault>,
@@ -185,7 +184,7 @@ pub fn bytes_apart(stored: &str) -> u64 {
     keys.filter_map(|key| Some(Reference::at(stored, &key)?.bytes)).fold(0, u64::saturating_add)
 }
 
-/// Whether a name is that of the field, or one that had to be told apart from it.
+/// Whether a field is named `$blob`, or is an escaped form of that.
 fn is_field(name: &str) -> bool {
     name.ends_with(FIELD) && name.trim_start_matches('$').len() == FIELD.len() - 1
 }

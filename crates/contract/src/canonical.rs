@@ -1,4 +1,4 @@
-//! One text for one value, whatever the order its fields were written in.
+//! Canonical JSON: one text for one value, independent of the order of its fields.
 
 use serde_json::Value;
 

@@ -1,13 +1,13 @@
-//! What each kind of agent can do, as data.
+//! Capabilities of each kind of agent, as data.
 //!
-//! The compiler reads the table before a cast, the runners obey it during one; it stands here so
-//! that neither needs the other. An agent that speaks the Agent Client Protocol says most of this
-//! itself when it is started; until then [`ACP`] is what may be relied on.
+//! The compiler reads the table before a cast, the runners during one; it is here so that neither depends on the
+//! other. An agent that speaks the Agent Client Protocol reports most of this when it starts; until then [`ACP`]
+//! holds.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Who keeps an agent from writing where it may only read.
+/// The part that keeps a read-only agent from writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Guarded {
@@ -15,11 +15,11 @@ pub enum Guarded {
     Tools,
     /// The agent puts what its tools start into a sandbox of its own.
     Sandbox,
-    /// Nobody but the sandbox that Materia itself puts around a process.
+    /// Only the sandbox that Materia puts around a process.
     Nobody,
 }
 
-/// What an agent does with a JSON Schema of the answer.
+/// How an agent uses a JSON Schema of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SchemaSupport {
@@ -31,7 +31,7 @@ pub enum SchemaSupport {
     Absent,
 }
 
-/// What an agent can do.
+/// Capabilities of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "a row of a table, each column a yes or no")]
@@ -42,11 +42,11 @@ pub struct Capabilities {
     pub label: &'static str,
     /// A later turn can go on in the session of an earlier one.
     pub resume: bool,
-    /// The name of a session can be chosen by whoever starts it.
+    /// The caller can choose the name of a session.
     pub chosen_session: bool,
-    /// What it does with a schema.
+    /// How it uses a JSON Schema of the answer.
     pub schema: SchemaSupport,
-    /// Who enforces `tools: "readOnly"`.
+    /// The part that enforces `tools: "readOnly"`.
     pub read_only: Guarded,
     /// It can run without any tool: `tools: "none"`.
     pub no_tools: bool,
@@ -135,7 +135,7 @@ pub const ACP: Capabilities = Capabilities {
     cost: false,
 };
 
-/// Every kind of agent there is, in the order in which one is looked for.
+/// Every kind of agent, in the order of the search for an installed one.
 pub const AGENTS: [Capabilities; 5] = [CLAUDE, CODEX, GEMINI, PI, ACP];
 
 /// The row of an agent, by the name authors write.

@@ -1,4 +1,4 @@
-//! Conformance cases: behaviour as data, which anyone can write without reading the code.
+//! Conformance cases: expected behaviour as data, readable without the code.
 
 use crate::schema::JsonSchema;
 use indexmap::IndexMap;
@@ -9,7 +9,7 @@ use serde_json::Value;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Case {
-    /// What it shows, as a sentence.
+    /// The behaviour that it shows, as a sentence.
     pub name: String,
     /// The requirements and decisions it shows; an author's own cases need none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -28,10 +28,10 @@ pub struct Case {
     pub git: bool,
     /// The arguments of `materia`.
     pub args: Vec<String>,
-    /// What it reads on standard input.
+    /// Standard input of the command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
-    /// What must come out.
+    /// The expected result.
     pub expect: Value,
     /// Further commands in the same project, each with what must come out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -44,9 +44,9 @@ pub struct Case {
 pub struct Step {
     /// The arguments of `materia`.
     pub args: Vec<String>,
-    /// What it reads on standard input.
+    /// Standard input of the command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
-    /// What must come out.
+    /// The expected result.
     pub expect: Value,
 }

@@ -1,6 +1,6 @@
-//! A command: something that somebody wants done to a run, and what became of it.
+//! A command to a run, and its answer.
 //!
-//! The same shape comes from the command line, lies in the inbox, and is later sent to a server.
+//! The command line, the inbox and the server use the same shape.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -12,7 +12,7 @@ use crate::{Actor, Do, content_hash};
 /// The longest id of a command, in bytes.
 pub const COMMAND_ID_BYTES_MAX: usize = 200;
 
-/// Something that somebody wants done to a run.
+/// A command to a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Command {
@@ -20,19 +20,19 @@ pub struct Command {
     /// sent. Where it is left out, one is made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<CommandId>,
-    /// Who asks.
+    /// The sender.
     #[serde(default = "Actor::person")]
     pub actor: Actor,
     /// The last event that the sender knows of. If the run has gone on since, nothing is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_seq: Option<u64>,
-    /// What is to be done.
+    /// The act.
     #[serde(flatten)]
     pub what: Do,
 }
 
 impl Command {
-    /// A person wants this done, whatever has happened since.
+    /// A command of a person, at any state of the run.
     #[must_use]
     pub fn person(what: Do) -> Self {
         Self { id: None, actor: Actor::PERSON, expected_seq: None, what }
@@ -127,7 +127,7 @@ impl<'de> Deserialize<'de> for CommandId {
     }
 }
 
-/// What became of a command.
+/// Answer to a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "AnswerForm", try_from = "AnswerForm")]
 #[schemars(with = "AnswerForm")]
@@ -142,12 +142,12 @@ pub enum Answer {
     },
     /// It was refused, and why.
     Refused {
-        /// A sentence for whoever sent it.
+        /// The reason in a sentence.
         reason: String,
     },
 }
 
-/// What became of a command, as it is shown.
+/// Answer to a command, as it is serialized.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct AnswerForm {
@@ -184,7 +184,7 @@ impl TryFrom<AnswerForm> for Answer {
     }
 }
 
-/// What became of a command, and of which.
+/// Answer to a command, with the command's id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Receipt {
@@ -193,7 +193,7 @@ pub struct Receipt {
     /// The hash of what it asked for ([`Command::body_hash`]). Receipts of the version before have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
-    /// What became of it.
+    /// The answer.
     #[serde(flatten)]
     pub answer: Answer,
 }

@@ -1,8 +1,8 @@
-//! Times of a schedule with five fields, read in a time zone (D63).
+//! Cron schedules with five fields, read in a time zone (D63).
 //!
-//! `minute hour day-of-month month day-of-week`, each `*`, a number, a name (`jan`, `mon`), a range, a list, and
-//! `/n` for every n-th. Where both days are restricted, one of them suffices. The table of time zones is part of
-//! the program, so that a schedule means the same on every machine.
+//! `minute hour day-of-month month day-of-week`, each `*`, a number, a name (`jan`, `mon`), a range, a list, and `/n`
+//! for every n-th. Where both day fields are restricted, a match of one of them suffices. The time zone table is part
+//! of the program, so that a schedule means the same on every machine.
 
 use crate::schema::JsonSchema;
 use jiff::Timestamp;
@@ -30,7 +30,7 @@ pub struct Cron {
     pub timezone: String,
 }
 
-/// The next tick of a node, as whoever knows time zones tells the run.
+/// The next tick of a node. The caller computes it, because the run knows no time zones.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NextTick {
@@ -51,9 +51,9 @@ pub enum CronError {
     Field {
         /// Which field.
         field: &'static str,
-        /// What is written.
+        /// Its text.
         text: String,
-        /// What is wrong with it.
+        /// The error.
         why: String,
     },
     /// The time zone does not exist.
@@ -64,7 +64,7 @@ pub enum CronError {
     Never,
 }
 
-/// A schedule that can say when it comes round.
+/// A schedule that can compute its next time.
 #[derive(Debug, Clone)]
 pub struct Schedule {
     minutes: u64,

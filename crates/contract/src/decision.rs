@@ -1,8 +1,7 @@
-//! A decision as the journal keeps it: what was decided on, and the events that followed.
+//! A decision as the journal stores it: its input, and the events that followed.
 //!
-//! Most of an input stands in the events already: a report in the end of its turn, a plan in
-//! `run.created`. There the kept input names the place and says nothing twice. So nothing about
-//! an input is ever guessed, and nothing is paid for twice.
+//! Most of an input is in the events already: a report in the end of its turn, a plan in `run.created`. There the
+//! stored input refers to the event instead of storing the data twice.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,29 +12,29 @@ use crate::{
     TurnOutcome,
 };
 
-/// What a decision rests on, as it is kept.
+/// Input and circumstances of a decision, as the journal stores them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Decided {
     /// The instant at which it was taken, in the run's time: which timers were due.
     pub at: Micros,
-    /// Who asked for it; absent where nobody did and the run went on by itself.
+    /// The actor; absent where the run went on by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Actor>,
     /// The command that it carries out, where it has an id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<CommandId>,
-    /// Where a fork has cut it: nothing was started behind this event any more. What the event had
-    /// settled is settled all the same.
+    /// The event at which a fork has cut the decision: nothing was started after it, but results up to it are
+    /// settled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<u64>,
-    /// When the schedules whose tick was due come round next. The run knows no time zones.
+    /// The next times of the schedules that were due. The run knows no time zones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ticks: Vec<NextTick>,
     /// The rules by which it was taken, see [`RULES_VERSION`]. Only the same rules make the same of an
     /// input again.
     pub rules: u32,
-    /// What was decided on.
+    /// The input.
     pub input: RecordedInput,
 }
 
@@ -46,7 +45,7 @@ pub const RULES_VERSION: u32 = 5;
 /// The rules of the first program whose runs are still read.
 const RULES_LEAST: u32 = 3;
 
-/// Who acts on a run: `person`, `timeline`, the name of a program.
+/// An actor: `person`, `timeline`, or the name of a program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Actor(std::borrow::Cow<'static, str>);
@@ -57,7 +56,7 @@ impl Actor {
     /// The timeline of a script.
     pub const TIMELINE: Self = Self(std::borrow::Cow::Borrowed("timeline"));
 
-    /// A person at a terminal, who acts where nobody else is named.
+    /// A person at a terminal, the default actor.
     #[must_use]
     pub fn person() -> Self {
         Self::PERSON
@@ -116,7 +115,7 @@ pub enum InputError {
 }
 
 impl Decided {
-    /// What was decided at that instant by the rules of this program, and by nobody's order.
+    /// A decision at that instant by the rules of this program, without an actor or a command.
     #[must_use]
     pub fn now(at: Micros, input: RecordedInput) -> Self {
         let (ticks, rules) = (Vec::new(), RULES_VERSION);

@@ -1,8 +1,8 @@
-//! The document format: what an author writes in a configuration file.
+//! The document format of configuration files.
 //!
-//! Every field is optional here and unknown ones are kept, so that a document survives being
-//! read and written by this version. The JSON Schema under `schemas/` is generated from these
-//! types; the compiler checks documents against the same schema and then gives them meaning.
+//! Every field is optional here and unknown ones are kept, so that reading and writing a document loses nothing. The
+//! JSON Schema under `schemas/` is generated from these types; the compiler checks documents against the same schema
+//! before it interprets them.
 
 mod edge;
 mod keywords;
@@ -118,7 +118,8 @@ pub struct Loadout {
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     #[schemars(extend("examples" = [{"items": {"sockets": ["build"], "consumes": {"from": "plan", "output": "workItems"}}}]))]
     pub loops: IndexMap<String, LoopDoc>,
-    /// What holds for every history of it; `check --prove` looks at them. They are no part of the plan.
+    /// Properties that must hold in every history of the loadout; `check --prove` checks them. They are not part of
+    /// the plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("examples" = [["always eval before ship", "never-drops"]]))]
     pub properties: Vec<String>,

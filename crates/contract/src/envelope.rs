@@ -1,4 +1,4 @@
-//! What travels along an edge.
+//! Payloads that travel along an edge.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use crate::{EdgeId, NodeId};
 pub struct Envelope {
     /// Its identity: the id of the event that created it.
     pub payload_id: Uuid,
-    /// What kind of payload it is.
+    /// Kind of the payload.
     pub kind: EnvelopeKind,
     /// The node that produced it; absent for what comes from a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -24,7 +24,7 @@ pub struct Envelope {
     pub edge_id: Option<EdgeId>,
     /// The run's logical time when it came to be.
     pub ts: Micros,
-    /// Text for whoever runs next.
+    /// Text for the next node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// Parsed output.
@@ -33,22 +33,22 @@ pub struct Envelope {
     /// Things too large to travel, named by hash.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<ArtifactRef>,
-    /// Whether the producing turn was content with its result.
+    /// The verdict of the producing turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<PayloadStatus>,
 }
 
-/// What kind of payload an envelope holds.
+/// Kinds of payloads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EnvelopeKind {
-    /// Text that a node put out.
+    /// Text output of a node.
     Message,
-    /// A handoff object that a node put out.
+    /// A handoff object of a node.
     Handoff,
     /// A compact delta for a node that continues.
     Tick,
-    /// What a person said: the request, or an instruction.
+    /// A message of a person: the request, or an instruction.
     User,
 }
 
@@ -64,7 +64,7 @@ pub struct ArtifactRef {
     pub hash: String,
 }
 
-/// What a payload says, without who says it and when.
+/// Content of a payload, without its source and time.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PayloadContent {
@@ -77,7 +77,7 @@ pub struct PayloadContent {
     /// Things that travel with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<ArtifactRef>,
-    /// Whether its source was content.
+    /// The verdict of its source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<PayloadStatus>,
 }

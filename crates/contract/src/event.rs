@@ -1,9 +1,8 @@
-//! Facts. The journal is a sequence of these and nothing else.
+//! Events. The journal is a sequence of these and nothing else.
 //!
-//! An event says what happened, in the past tense; the kernel alone says what that means for
-//! the state. Events are never edited. A field that must go is left unread, a field that must
-//! come is optional, and a new *type* raises [`JOURNAL_VERSION`], so that an older program
-//! refuses the run by its version instead of tripping over it half-way.
+//! An event says what happened, in the past tense; only the kernel gives it a meaning for the state. Events are never
+//! edited. A removed field stays in the type unread, a new field is optional, and a new *type* raises
+//! [`JOURNAL_VERSION`], so that an older program refuses the run at once.
 
 mod agents;
 mod budget;
@@ -64,11 +63,11 @@ pub struct Event {
     pub seq: u64,
     /// The run's logical time: strictly increasing.
     pub ts: Micros,
-    /// What a clock on the wall said, for display only.
+    /// Wall-clock time, for display only.
     pub wall: Micros,
     /// The node it is about, where it is about one.
     pub node: Option<NodeId>,
-    /// What happened.
+    /// The type and the data.
     pub body: EventBody,
 }
 
@@ -89,12 +88,12 @@ pub enum EventError {
     BadData {
         /// The type.
         kind: String,
-        /// What is wrong.
+        /// The error of the parser.
         source: serde_json::Error,
     },
 }
 
-/// What the data of most events fit into.
+/// Enough bytes for the data of most events.
 const USUAL_DATA_BYTES: usize = 384;
 
 /// How an event holds its data: what is large and rare is kept apart, so that the others stay small.
@@ -105,7 +104,7 @@ macro_rules! held {
 
 macro_rules! events {
     ($($(#[$doc:meta])* $word:literal => $name:ident $($held:ident)?),+ $(,)?) => {
-        /// What happened. The word in quotes is the event's `type`.
+        /// Type and data of an event. The word in quotes is the event's `type`.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "type", content = "data")]
         pub enum EventBody {

@@ -1,4 +1,4 @@
-//! The kinds of failure of a provider, which decide whether trying again can help.
+//! Failure classes of a provider. They decide whether a retry can help.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ pub enum FailureClass {
     Auth,
     /// An answer came and breaks what was asked of it.
     Contract,
-    /// It goes wrong every time until somebody changes something.
+    /// It fails every time until a person changes something.
     Permanent,
     /// The session that was to be continued is gone; a fresh one may go well.
     SessionLost,
@@ -35,7 +35,7 @@ impl FailureClass {
         }
     }
 
-    /// Whether the same turn, asked again later, may go well without anybody doing anything.
+    /// Whether a later retry of the same turn may succeed without any change.
     #[must_use]
     pub fn retries(self) -> bool {
         match self {

@@ -1,4 +1,4 @@
-//! What can be said about a document: what, where, how bad, and what to do.
+//! Findings about a document: the fault, its place, its severity, and a remedy.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,10 +17,9 @@ pub enum Severity {
     Info,
 }
 
-/// One thing found in a document.
+/// One finding in a document.
 ///
-/// The compiler gathers all of them before it gives up: a person mends a file once, not
-/// once for each mistake.
+/// The compiler collects all of them, so that a person can fix a file in one go.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
@@ -28,9 +27,9 @@ pub struct Finding {
     pub code: String,
     /// How much it matters.
     pub severity: Severity,
-    /// What is wrong, in one sentence.
+    /// The fault in one sentence.
     pub message: String,
-    /// What the author can do about it.
+    /// The remedy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
     /// The file, as a path for people; absent where no file is to blame.
@@ -47,7 +46,7 @@ pub struct Finding {
     pub column: Option<u32>,
 }
 
-/// What `--json` prints when nothing ran.
+/// Output of `--json` when nothing ran.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RefusalReport {
     /// Why.

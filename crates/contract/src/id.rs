@@ -1,4 +1,4 @@
-//! Identifiers. Each is its own type, so that a node id never stands in for an edge id.
+//! Identifiers. Each has a type of its own, so that a node id cannot be used as an edge id.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ pub const NODE_ID_BYTES_MAX: usize = 64;
 /// The longest run id, in bytes.
 pub const RUN_ID_BYTES_MAX: usize = 128;
 
-/// The longest run id that somebody may choose, in bytes. What is derived from one is longer.
+/// The longest run id that a user may choose, in bytes. Derived ids are longer.
 pub const CHOSEN_RUN_ID_BYTES_MAX: usize = 64;
 
 macro_rules! text_id {
@@ -71,10 +71,8 @@ text_id!(
     EdgeId
 );
 text_id!(
-    /// One run of a plan. Authors call it a cast.
-    ///
-    /// It is also the name of a folder, so it is checked by [`RunId::parse`] wherever it
-    /// comes from outside.
+    /// One run of a plan. Authors call it a cast. It is also the name of a folder, so ids from outside are checked by
+    /// [`RunId::parse`].
     RunId
 );
 
@@ -112,8 +110,8 @@ pub enum BadChosenRunId {
 }
 
 impl RunId {
-    /// Reads the name that somebody chose for a new run (D60). Names of runs that are there may be longer
-    /// and have dots: they are read by [`RunId::parse`].
+    /// Parses a chosen name of a new run (D60). Names of existing runs may be longer and have dots: [`RunId::parse`]
+    /// reads them.
     pub fn chosen(text: &str) -> Result<Self, BadChosenRunId> {
         if !is_name(text, CHOSEN_RUN_ID_BYTES_MAX) || text.contains('.') {
             return Err(BadChosenRunId::Grammar(text.to_owned()));
@@ -141,10 +139,8 @@ fn is_name(text: &str, bytes_max: usize) -> bool {
         && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(byte))
 }
 
-/// The id of the event at `seq` of `run`, and of the payload that this event creates.
-///
-/// Computed, never drawn: the same run gives the same ids on every machine and in every
-/// replay. It is a UUID of version 8 over a hash of both parts.
+/// The id of the event at `seq` of `run`, and of the payload that this event creates. It is computed: a UUID of
+/// version 8 over a hash of both, the same on every machine and in every replay.
 #[must_use]
 pub fn derived_id(run: &RunId, seq: u64) -> Uuid {
     let mut hasher = blake3::Hasher::new_derive_key("materia 2026-11-15 id of an event");

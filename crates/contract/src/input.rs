@@ -1,4 +1,4 @@
-//! What the world brings to a run: the one thing that a decision rests on besides the state.
+//! Inputs of a run. A decision rests on the state and one of these, and on nothing else.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,10 +8,9 @@ use crate::{
     WorkspacePublished, path_tokens,
 };
 
-/// What the world brings to a run.
+/// An input of a run.
 ///
-/// `Created` is what a creation holds and `Reported` a report: whole where the kernel takes an
-/// input, and a place in the events where a decision is kept (see
+/// The kernel takes `Created` and `Reported` whole; a stored decision refers to the event that has them (see
 /// [`RecordedInput`](crate::RecordedInput)).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(
@@ -20,24 +19,24 @@ use crate::{
     bound(deserialize = "Created: Deserialize<'de>, Reported: Deserialize<'de>")
 )]
 pub enum InputOf<Created, Reported> {
-    /// Somebody asks for a run of a plan.
+    /// A run of a plan is created.
     Create(Created),
     /// An instant, with all that happens at it. Nothing starts before all of it is settled (D7).
     Moment(MomentOf<Reported>),
     /// Others answer the agent nodes from here on (D46).
     SetAgents(Answerers),
-    /// What the run keeps was measured, and that decides whether anything may start.
+    /// A measurement of the run's storage; it decides whether turns may start.
     Measured(StorageMeasured),
-    /// What was under way when somebody stopped the run has been ended.
+    /// The turns in flight of a stopped run have been ended.
     Stopped {
         /// Turns that ended by themselves before they were ended.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         reports: Vec<Reported>,
-        /// A sentence for whoever looks at it later.
+        /// A sentence for later readers.
         message: String,
     },
-    /// A turn was not started, because what it would have run is not what somebody approved. What else was under
-    /// way has been ended.
+    /// A turn was not started, because it would have run something that is not approved. All other turns have been
+    /// ended.
     Withheld {
         /// Turns that ended by themselves before they were ended.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -66,17 +65,16 @@ pub enum InputOf<Created, Reported> {
 /// An input as a run takes it.
 pub type Input = InputOf<Box<RunCreated>, Report>;
 
-/// What happens at one instant.
+/// Everything that happens at one instant.
 ///
-/// The order is that of D7: turns that ended, in the order they had started; arrivals; timers that
-/// are due; changes of modes; then the scheduler looks.
+/// Order (D7): ended turns, in the order of their starts; arrivals; due timers; changes of modes; then the scheduler.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", bound(deserialize = "Reported: Deserialize<'de>"))]
 pub struct MomentOf<Reported> {
     /// Turns that ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reports: Vec<Reported>,
-    /// What people and the timeline do, in order.
+    /// Acts of people and of the timeline, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub acts: Vec<Acting>,
 }
@@ -94,19 +92,18 @@ impl<Reported> Default for MomentOf<Reported> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Acting {
-    /// What.
+    /// The act.
     pub act: Do,
     /// Its place in the script's timeline, where it comes from there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeline: Option<u32>,
-    /// Where the run is now, if whoever does it has just taken the run up. Turns that were in flight
-    /// are then nobody's any more.
+    /// The place of the run, if the actor has just taken it up. Turns in flight are then lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<RunPlace>,
 }
 
 impl Acting {
-    /// A person does it to a run that somebody drives.
+    /// An act of a person on a driven run.
     #[must_use]
     pub fn person(act: Do) -> Self {
         Self { act, timeline: None, place: None }
@@ -151,11 +148,11 @@ pub enum TurnOutcome {
     Ended(TurnOutput),
     /// Badly.
     Faulted {
-        /// What went wrong, by name.
+        /// The error code.
         code: ErrorCode,
-        /// What went wrong, in a sentence.
+        /// The error in a sentence.
         message: String,
-        /// What there was all the same.
+        /// The output until then.
         report: TurnOutput,
     },
 }
@@ -173,13 +170,13 @@ impl Input {
         Self::Moment(Moment { reports, acts: Vec::new() })
     }
 
-    /// A person does something to a run that somebody drives.
+    /// An act of a person on a driven run.
     #[must_use]
     pub fn act(act: Do) -> Self {
         Self::acting(Acting::person(act))
     }
 
-    /// Whoever has just taken the run up does something to it.
+    /// An act by the process that has just taken the run up.
     #[must_use]
     pub fn taken_up(act: Do, place: RunPlace) -> Self {
         Self::acting(Acting { place: Some(place), ..Acting::person(act) })
@@ -189,7 +186,7 @@ impl Input {
         Self::Moment(Moment { reports: Vec::new(), acts: vec![acting] })
     }
 
-    /// Somebody carries the run on, at this pace where one is named.
+    /// Resumes the run, at this pace where one is named.
     #[must_use]
     pub fn resume(pace: Option<Pace>) -> Self {
         Self::taken_up(Do::Resume { pace }, RunPlace::named())
@@ -209,7 +206,7 @@ impl Input {
 }
 
 impl<Created, Reported> InputOf<Created, Reported> {
-    /// The same input with its creation and its reports in another form.
+    /// Converts the creation and the reports of the input.
     pub fn try_map<C, R, E>(
         self,
         create: impl FnOnce(Created) -> Result<C, E>,

@@ -1,10 +1,8 @@
 //! Names and shapes that cross a boundary: files, the journal, the command line.
 //!
-//! Everything here is data. A type belongs in this crate when someone outside the process
-//! can see it; what it *means* is decided elsewhere: by the compiler for documents, by the
-//! kernel for events. The only behaviour allowed here is parsing, rendering and hashing.
-//!
-//! Deliberately absent: files, clocks, threads, and any rule of a run.
+//! Everything here is data. A type belongs in this crate when it is visible outside the process; its *meaning* is
+//! elsewhere: the compiler's for documents, the kernel's for events. The only behaviour allowed here is parsing,
+//! rendering and hashing. Files, clocks, threads and the rules of a run are not allowed.
 
 mod act;
 mod agents;

@@ -1,7 +1,7 @@
-//! How a virtual loadout came to be.
+//! Origin of a virtual loadout.
 //!
-//! A link composes targets into one graph for one cast. The graph is the cast's plan; this is
-//! what was asked for and what the names meant, kept so that the cast can be understood later.
+//! A link composes targets into one graph for one cast. The graph is the cast's plan; this record keeps the command
+//! and the targets that its names resolved to.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use crate::NodeId;
 pub struct Link {
     /// The command, as it would be typed.
     pub invocation: String,
-    /// What the names meant, in order.
+    /// The targets that the names resolved to, in order.
     pub targets: Vec<LinkTarget>,
     /// The id of the virtual loadout: made from its content, so that the same link has the same.
     pub loadout_id: String,
@@ -26,7 +26,7 @@ pub struct Link {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LinkTarget {
-    /// What it is.
+    /// Its kind.
     pub kind: TargetKind,
     /// Its name.
     pub name: String,
@@ -35,14 +35,14 @@ pub struct LinkTarget {
 }
 
 impl LinkTarget {
-    /// The form that means it whatever else bears its name: `loadout:Review`.
+    /// The unambiguous form: `loadout:Review`.
     #[must_use]
     pub fn reference(&self) -> String {
         format!("{}:{}", self.kind.word(), self.name)
     }
 }
 
-/// What a link can be made of.
+/// Kinds of targets of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TargetKind {

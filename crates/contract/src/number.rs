@@ -1,7 +1,7 @@
-//! Integers that no reader of JSON here can hold (D55).
+//! Integers that are too large for the JSON parser (D55).
 //!
-//! The reader keeps 64 bits, with or without a sign, and makes a float of what is larger: the last
-//! digits are lost and nobody hears of it. So the text is looked at where it comes in.
+//! The parser keeps 64 bits, with or without a sign, and turns larger integers into floats: the last digits are lost
+//! without an error. So the text of every input is checked.
 
 use std::fmt;
 

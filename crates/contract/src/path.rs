@@ -14,10 +14,10 @@ pub struct Path {
     pub steps: Vec<String>,
 }
 
-/// What the first word of a path names.
+/// The value that the first word of a path names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Root {
-    /// `$`: what this turn has put out, parsed. In a `transform` it is the payload.
+    /// `$`: the parsed output of this turn. In a `transform` it is the payload.
     Output,
     /// `state`: the variables of the run.
     State,

@@ -1,9 +1,8 @@
-//! Names of folders that stand in events where a path would.
+//! Placeholders for folders in events, such as `{workspace}`.
 //!
-//! Events say where something lies without saying where that is on one machine: so a project can be
-//! moved, and a run carried on elsewhere, with the same events and the same hashes. Only the beginning
-//! of a text is ever read as such a name, and only in fields that are known to hold paths. A text there
-//! that merely looks like one has [`LITERAL`] before it.
+//! Events contain no absolute paths, so that a project can be moved, and a run resumed elsewhere, with the same
+//! events and hashes. A placeholder counts only at the beginning of a text and only in fields that hold paths. A text
+//! there that looks like a placeholder gets [`LITERAL`] as a prefix.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,7 +11,7 @@ use serde_json::Value;
 
 use crate::{Behavior, EventBody, Plan, RunCreated, RunFailed, RunResumed};
 
-/// The project folder: that of its configuration.
+/// The folder of the project's configuration.
 pub const PROJECT: &str = "{project}";
 /// The folder that turns work in. It is the project's, unless a run has a workspace of its own.
 pub const WORKSPACE: &str = "{workspace}";
@@ -20,7 +19,7 @@ pub const WORKSPACE: &str = "{workspace}";
 pub const RUN_DIR: &str = "{runDir}";
 /// The folder of the user's profile.
 pub const PROFILE: &str = "{profile}";
-/// What follows is meant as it is written.
+/// Escape: the text after it is literal.
 pub const LITERAL: &str = "{}";
 
 /// Where the folders of a run are on this machine. One that is empty is not known, and its name is left as
@@ -38,7 +37,7 @@ pub struct Folders {
 }
 
 impl Folders {
-    /// Each name with its folder. Where one lies in another, the inner one comes first.
+    /// Each placeholder with its folder; inner folders first.
     fn each(&self) -> [(&'static str, &str); 4] {
         [
             (RUN_DIR, &self.run_dir),
@@ -83,8 +82,8 @@ impl Folders {
         Cow::Borrowed(text)
     }
 
-    /// What a utility reads on this machine: its input with the folders themselves. No other field than
-    /// these two is looked at, for the others have what people, agents and programs said.
+    /// The input of a utility with the folders of this machine. Only the fields `cwd` and `runDir` are replaced,
+    /// because all others hold texts of people, agents and programs.
     #[must_use]
     pub fn input(&self, kept: &Value) -> Option<Value> {
         let fields = kept.as_object()?;
@@ -143,8 +142,7 @@ impl Folders {
         whole
     }
 
-    /// A creation with the names of folders in place of paths, as it is kept. The hash of its plan is
-    /// that of the plan that is kept.
+    /// A creation with placeholders in place of paths, as it is stored. The hash is of the stored plan.
     #[must_use]
     pub fn kept(&self, created: RunCreated) -> RunCreated {
         let plan = created.plan.with_paths(|path| self.named(path));

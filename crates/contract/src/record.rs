@@ -1,4 +1,4 @@
-//! An event as it is stored and as it is shown, and the chain of hashes that guards it.
+//! An event as it is stored and as it is shown, and the hash chain over events.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use crate::{
 pub struct ChainHash(pub [u8; 32]);
 
 impl ChainHash {
-    /// What the first event of `run` follows on.
+    /// Start of the hash chain of `run`: the hash before its first event.
     #[must_use]
     pub fn origin(run: &RunId) -> Self {
         Self(blake3::derive_key("materia 2026-11-15 origin of a run", run.as_str().as_bytes()))
@@ -35,7 +35,7 @@ impl std::fmt::Display for ChainHash {
     }
 }
 
-/// One stored event: text as it lies in the journal, with the hash that seals it.
+/// One stored event: its text in the journal, and its hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
     /// Its place in the run, from 1.
@@ -53,8 +53,7 @@ pub struct Record {
     pub data: String,
     /// The data with its long texts, or why one of them cannot be had; `None` where it has none.
     pub whole: Option<Result<String, BlobFault>>,
-    /// What the decision rests on that begins with this event, as JSON text (see
-    /// [`Decided`](crate::Decided)).
+    /// The input of the decision that begins with this event, as JSON text (see [`Decided`](crate::Decided)).
     pub input: Option<String>,
     /// The hash over all of the above and the hash before it.
     pub hash: ChainHash,
@@ -107,10 +106,8 @@ impl Record {
         record
     }
 
-    /// The hash this record must have if it stands behind `previous`.
-    ///
-    /// Every stored field is covered, each with its length, so that no byte can move from one
-    /// field to the next unseen. `docs/reference/journal.md` has the form, byte by byte.
+    /// The hash of this record after `previous`. It covers every stored field with its length.
+    /// `docs/reference/journal.md` has the form, byte by byte.
     #[must_use]
     pub fn hash_after(&self, previous: ChainHash) -> ChainHash {
         let node = self.node.as_deref();
@@ -184,14 +181,14 @@ impl Record {
         whole.and_then(blob::apart).map(|(_, blobs)| blobs).unwrap_or_default()
     }
 
-    /// Puts in what is kept apart; `fetch` gives a text of so many bytes back. Costs next to nothing where nothing is.
+    /// Puts the blobs back in; `fetch` returns a text of the given size. Nearly free where there are none.
     pub fn fill(&mut self, fetch: impl FnMut(BlobHash, u64) -> Result<String, BlobFault>) {
         if blob::has_mark(&self.data) {
             self.whole = Some(blob::whole(&self.data, fetch).map(std::borrow::Cow::into_owned));
         }
     }
 
-    /// Reads the event. Whoever wrote it may be anybody: ids that become names of files are held to their grammar.
+    /// Parses the event. It may be hostile: ids that become file names are checked.
     pub fn event(&self) -> Result<Event, EventError> {
         let node = self.node.as_deref().map(|node| checked(node).map(NodeId::new)).transpose()?;
         let body = EventBody::parse(&self.kind, self.whole_data()?)?;
@@ -295,7 +292,7 @@ pub struct EventLine {
     pub prev_hash: String,
     /// The hash of this event.
     pub hash: String,
-    /// What happened: `type` and `data`.
+    /// The event: `type` and `data`.
     #[serde(flatten)]
     pub body: EventBody,
 }

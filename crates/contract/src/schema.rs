@@ -1,4 +1,5 @@
-//! `JsonSchema` for the types of this crate: that of `schemars` with the feature `schemas`, otherwise one that does nothing.
+//! `JsonSchema` for the types of this crate: from `schemars` with the feature `schemas`, otherwise a derive that does
+//! nothing.
 
 #[cfg(feature = "schemas")]
 pub use schemars::{JsonSchema, Schema, SchemaGenerator};

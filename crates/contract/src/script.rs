@@ -49,7 +49,7 @@ pub struct Answer {
     /// The final text, written as a JSON value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub json: Option<Value>,
-    /// What it cost.
+    /// Tokens and cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<TurnUsage>,
     /// How long it takes.
@@ -63,7 +63,7 @@ pub struct Answer {
     /// The provider fails with this message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What kind of failure `error` is; some kinds are tried again.
+    /// Class of the failure `error`; some classes are tried again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<crate::FailureClass>,
     /// How long the provider asks to wait before another try.

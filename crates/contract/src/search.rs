@@ -1,4 +1,4 @@
-//! Where programs are looked for.
+//! Search paths of programs.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

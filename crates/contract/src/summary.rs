@@ -1,4 +1,4 @@
-//! What the commands print about a cast.
+//! Output of the commands about a cast.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use crate::{Amount, NodeId, RunFailed, RunId, RunWaiting};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CastStatus {
-    /// It is under way, or its process was killed and nobody has resumed it yet.
+    /// It is running, or its process was killed and it was not resumed yet.
     Running,
     /// It waits for a person.
     Waiting,
@@ -52,7 +52,7 @@ impl CastStatus {
     }
 }
 
-/// What `cast --json` and `show --json` print.
+/// Output of `cast --json` and `show --json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CastReport {
@@ -72,10 +72,10 @@ pub struct CastReport {
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<RunFailed>,
-    /// What it waits for.
+    /// The reason why it waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<RunWaiting>,
-    /// What it has spent.
+    /// Its usage so far.
     pub usage: UsageTotals,
     /// Its folder.
     pub run_dir: String,
@@ -86,7 +86,7 @@ pub struct CastReport {
     /// The cast it continues from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_cast_id: Option<String>,
-    /// What was asked for.
+    /// The request of the user.
     #[serde(default)]
     pub request: String,
     /// When it began.
@@ -95,16 +95,16 @@ pub struct CastReport {
     /// From its beginning to its last event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elapsed_ms: Option<u64>,
-    /// What it was linked from.
+    /// The loadouts and materia that were linked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub linked: Vec<String>,
     /// The id of the graph that it was linked to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_id: Option<String>,
-    /// What sockets ask of people, or were told no about.
+    /// Open approvals of its sockets, and refused ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<OpenQuestion>,
-    /// The newest answer: that of the socket that waits for a person, else of the last one that ended.
+    /// The newest answer: of the socket that waits for a person, otherwise of the last turn that ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Said>,
     /// `own` where it works in a copy of the repository and not in the project folder.
@@ -112,13 +112,13 @@ pub struct CastReport {
     pub workspace: Option<String>,
 }
 
-/// What a socket asks of a person before it runs.
+/// A question of a socket to a person before a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenQuestion {
     /// The socket.
     pub socket: NodeId,
-    /// What would run, by hash.
+    /// Hash of the turn that would run.
     pub hash: String,
     /// Whether it was refused.
     pub denied: bool,
@@ -127,7 +127,7 @@ pub struct OpenQuestion {
     pub reason: Option<String>,
 }
 
-/// What a turn has put out.
+/// Output of a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Said {
@@ -164,7 +164,7 @@ pub struct Visit {
     /// Its verdict, where it gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub satisfied: Option<bool>,
-    /// Why it was not content, or failed.
+    /// Why it was not satisfied, or failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// How long it took.
@@ -191,13 +191,13 @@ pub enum Outcome {
     Rejected,
     /// Without a result.
     Failed,
-    /// Nobody knows.
+    /// With an unknown result.
     Interrupted,
     /// Not yet.
     Running,
 }
 
-/// What a run has spent.
+/// Usage of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UsageTotals {
@@ -219,7 +219,7 @@ pub struct CastLine {
     pub status: CastStatus,
     /// The loadout it runs.
     pub loadout: String,
-    /// What was asked for.
+    /// The request of the user.
     pub request: String,
     /// When it began.
     pub started_at: String,

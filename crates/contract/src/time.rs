@@ -8,7 +8,7 @@ pub type Micros = i64;
 /// Where simulated time begins: 2000-01-01T00:00:00Z.
 pub const VIRTUAL_EPOCH: Micros = 946_684_800_000_000;
 
-/// The longest duration that anybody may ask for, in milliseconds: ten years.
+/// The longest duration in a document, in milliseconds: ten years.
 pub const DURATION_MS_MAX: u64 = 10 * 365 * 24 * 60 * 60 * 1_000;
 
 /// Reads a duration in milliseconds, and refuses one that is too long.
@@ -24,7 +24,7 @@ pub(crate) fn duration_ms<'de, D: serde::Deserializer<'de>>(
     )))
 }
 
-/// The same where it may be left out.
+/// Reads an optional duration.
 pub(crate) fn optional_duration_ms<'de, D: serde::Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<u64>, D::Error> {

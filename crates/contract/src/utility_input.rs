@@ -1,9 +1,8 @@
-//! What a utility reads, kept as its parts (D58).
+//! Input of a utility, stored as its parts (D58).
 //!
-//! Nearly all of that object stands in the journal already: the variables in the events that set
-//! them, the item in its list, the request in the first event. So the event keeps the object's
-//! fields by name, each with its value or with the place it is taken from, and the hash of the
-//! whole. What a step keeps does not grow with the variables.
+//! Nearly all of the object is in the journal already: the variables in the events that set them, the item in its
+//! list, the request in the first event. So the event stores each field as a value or as a reference to its source,
+//! and the hash of the whole. The size of a stored step does not grow with the variables.
 
 use std::sync::Arc;
 
@@ -33,7 +32,7 @@ enum Kept {
 pub struct InputParts {
     /// The BLAKE3 hash of the exact text that the utility reads, in hexadecimal.
     pub hash: String,
-    /// The fields of the object, in order; none where it is that of an earlier attempt.
+    /// The fields of the object, in order; empty where `same_as` is set.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub fields: IndexMap<String, InputPart>,
     /// The attempt whose input it is once more.
@@ -47,7 +46,7 @@ pub struct InputParts {
 pub enum InputPart {
     /// This value.
     Value([Value; 1]),
-    /// What is found there.
+    /// The value of that source.
     From(InputSource),
     /// The variables, with the item among them under this name.
     StateWith {
@@ -62,7 +61,7 @@ pub enum InputPart {
 pub enum InputSource {
     /// The project folder: `run.created`, or the newest `run.resumed`.
     Cwd,
-    /// The folder of the cast, likewise.
+    /// The folder of the cast, from the same events.
     RunDir,
     /// The request: `run.created`.
     Request,

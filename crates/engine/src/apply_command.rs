@@ -1,7 +1,7 @@
-//! Carrying out what is asked of a run while turns are under way.
+//! Carries out commands while turns are in flight.
 //!
-//! Stopping keeps an order (D57): what turns have come to is taken and kept, with it that the run is
-//! stopped; only then is anything ended.
+//! Order of a stop (D57): first the reports of ended turns are appended together with the stop; only then are the
+//! other turns ended.
 
 use materia_contract::{Do, Input};
 use materia_kernel::{Now, Phase};
@@ -9,7 +9,7 @@ use materia_kernel::{Now, Phase};
 use crate::under_way::UnderWay;
 use crate::{DriveError, Driver, Posted};
 
-/// What is said of a run that was stopped without a word.
+/// Message of a stop that came without one.
 const STOPPED: &str = "another process stopped the cast";
 
 /// Takes a command. What does not fit the run any more is refused, and the run goes on as it is.

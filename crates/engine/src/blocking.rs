@@ -1,9 +1,9 @@
-//! Where a thread may wait.
+//! Threads that may block.
 //!
-//! A thread on which tasks of several owners live must never stand still: whatever reads a file or commits
-//! does so on a thread of its own, and the task sleeps meanwhile. Two kinds of thread have nobody else to
-//! think of: one that does a single thing from beginning to end ([`wait`]), and one that drives a single
-//! run ([`on_own_thread`]). There a store may do the work in place, which saves two wake-ups a step.
+//! A thread with tasks of several owners must never block: file reads and commits run on other threads, and the task
+//! sleeps meanwhile. Two kinds of thread may block: one that does a single thing from beginning to end ([`wait`]),
+//! and one that drives a single run ([`on_own_thread`]). There a store may do the work in place, which saves two
+//! wake-ups a step.
 
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -48,10 +48,10 @@ impl Drop for Owned {
     }
 }
 
-/// Gives `work` the thread that polls it: what it waits for may be done right there.
+/// Polls `work` with the permission to block this thread.
 ///
-/// Only for a runtime of a single thread on which no task lives that belongs to somebody else.
-/// Whoever listens for signals, or watches the inbox, lives on another one.
+/// Only for a single-threaded runtime without tasks of other owners. Signal handlers and the inbox must be on another
+/// thread.
 pub async fn on_own_thread<F: Future>(work: F) -> F::Output {
     let mut work = pin!(work);
     poll_fn(|context| {

@@ -1,10 +1,10 @@
-//! What becomes of a command that was left for whoever drives a run, as its sender sees it.
+//! Result of a command in the inbox, as its sender sees it.
 
 use materia_contract::{CommandId, RunId};
 
 use crate::{Journal, ReadError, Receipt};
 
-/// What became of a command that was left.
+/// Result of a command in the inbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Delivered {
     /// It was taken, or refused.
@@ -13,10 +13,10 @@ pub enum Delivered {
     TakenBack,
 }
 
-/// Looks once what became of a command that was left; `None` while whoever drives the run may still take it.
+/// Checks once for the answer to a command in the inbox; `None` while the driver may still take it.
 ///
-/// A run can come to rest between the moment at which its sender saw it driven and the moment at which the command was left.
-/// Nobody would ever look for it then, so it is taken back, under the lease: nobody else can be about to do it.
+/// If the run has no driver any more, the command is taken back under the lease, so that no other process can carry
+/// it out at the same time.
 pub async fn look_after(
     journal: &dyn Journal,
     run: &RunId,

@@ -54,7 +54,7 @@ pub struct Driver {
     answered: BTreeSet<CommandId>,
     /// That of the lease under which it is driven.
     epoch: Epoch,
-    /// What it keeps.
+    /// Its storage use.
     storage: Storage,
     journal: Arc<dyn Journal>,
     observer: Arc<dyn Observer>,

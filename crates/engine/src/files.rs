@@ -1,4 +1,4 @@
-//! The files of a run that has a workspace of its own: looked at when it is taken up, published at its end.
+//! Files of a run with its own workspace: measured when it is taken up, published at its end.
 
 use materia_contract::{
     EventBody, EventError, FileState, FilesFound, GoOnFrom, Input, OfTurn, RunId,

@@ -1,4 +1,4 @@
-//! From events to state, and from records to decisions.
+//! Folds events to state, and groups records into decisions.
 
 use std::sync::Arc;
 
@@ -39,10 +39,8 @@ impl Unfolding {
         &self.run
     }
 
-    /// Takes in the next event; gives the whole input where a turn of a utility starts.
-    ///
-    /// An event that does not follow on the one before is left out, with all behind it: what could be
-    /// put together then would be made up.
+    /// Folds the next event; returns the whole input where a turn of a utility starts. An event that does not follow
+    /// the one before is ignored, with all after it.
     pub fn see(&mut self, event: &Event) -> Option<Arc<Value>> {
         if event.seq != self.run.seq() + 1 || take(&mut self.run, event).is_err() {
             return None;
@@ -58,7 +56,7 @@ impl Unfolding {
 /// A decision of a journal.
 #[derive(Debug)]
 pub(crate) struct Piece {
-    /// What it rests on.
+    /// The input and its circumstances.
     pub(crate) decided: Decided,
     pub(crate) events: Vec<Event>,
     /// The events as they are kept; none where a fork has just cut the decision.

@@ -1,8 +1,8 @@
-//! A new run that shares the beginning of another.
+//! A fork: a new run that shares the first events of another.
 //!
-//! The shared events are taken over as they are, with the ids they had; only the chain of hashes is
-//! the new run's own. Where it leaves its original in the middle of a decision, that decision is kept with
-//! where it was cut, so that it can be taken again like any other.
+//! The shared events are copied with their ids; only the hash chain is the new run's own. Where the fork is in the
+//! middle of a decision, that decision is stored with the place of the cut, so that it can be recomputed like any
+//! other.
 
 use std::sync::Arc;
 
@@ -27,9 +27,9 @@ pub enum ForkError {
     NoSuchEvent {
         /// The run.
         run: RunId,
-        /// What was asked for.
+        /// The requested event.
         asked: u64,
-        /// What there is.
+        /// The last event.
         last: u64,
     },
     /// The original was decided by the rules of another version.
@@ -40,7 +40,7 @@ pub enum ForkError {
     Unsettled {
         /// The run.
         run: RunId,
-        /// What was asked for.
+        /// The requested event.
         at: u64,
         /// The next place at which it can be forked.
         next: u64,
@@ -112,10 +112,8 @@ pub async fn fork(
     Ok(())
 }
 
-/// The beginning of `id`: the events of `from` up to `at`. It waits for the journal.
-///
-/// Where `at` stands in the middle of a decision, what that decision had settled up to there comes
-/// along with what it leads to, and nothing that it started afterwards.
+/// The first records of `id`: the events of `from` up to `at`. Blocks on the journal. Where `at` is in the middle of
+/// a decision, that decision is finished, but starts nothing after `at`.
 pub fn forked(
     journal: &dyn Journal,
     from: &RunId,
@@ -146,7 +144,7 @@ pub fn forked(
     Ok(Forked { records: records.into(), loaded })
 }
 
-/// What a fork has of its original.
+/// The shared part of the original.
 struct Shared {
     pieces: Vec<Piece>,
     /// The hash of the last event that it shares, as the original has it.

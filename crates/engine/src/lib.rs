@@ -1,6 +1,6 @@
-//! Drives runs: the only place where the kernel meets the world.
+//! Drives runs: connects the kernel with stores and runners.
 //!
-//! # The law
+//! # Order
 //!
 //! Decide, append, evolve, act: in that order, in [`Driver::take`]. An effect that happens before
 //! its event is durable would survive a crash that the event did not.
@@ -8,15 +8,15 @@
 //! # Invariants
 //!
 //! * One task drives one run, and holds the journal's lease on it.
-//! * Effects are derived from the state, never stored. Whatever is owed and not under way is
-//!   started; that is all there is to recovery.
+//! * Effects are derived from the state, never stored. Every outstanding effect that is not in flight is
+//!   started; recovery needs nothing else.
 //! * When the journal refuses an append, the driver is thrown away: the run in memory has gone
-//!   ahead of what is on the disk and must not be believed.
+//!   ahead of the disk and must not be used.
 //!
-//! What is not `async` here and takes a journal (`load`, `replay`, `report`, `why`) waits for it: a task calls
-//! it [off its thread](off_thread).
+//! Functions here that take a journal and are not `async` (`load`, `replay`, `report`, `why`) block: a task calls
+//! them [off its thread](off_thread).
 //!
-//! Deliberately absent: SQL, processes, terminals. They are behind the [ports](ports).
+//! SQL, processes and terminals are behind the [ports](ports).
 
 mod apply_command;
 mod blocking;

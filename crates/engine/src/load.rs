@@ -1,4 +1,4 @@
-//! From a journal to a run: the newest snapshot that can be believed, then the events behind it.
+//! Loads a run from its journal: the newest valid snapshot, then the events after it.
 
 use std::sync::{Arc, mpsc};
 
@@ -46,9 +46,9 @@ pub enum LoadError {
     NoSuchEvent {
         /// The run.
         run: RunId,
-        /// What was asked for.
+        /// The requested event.
         asked: u64,
-        /// What there is.
+        /// The last event.
         last: u64,
     },
     /// An event is not what was written.
@@ -58,15 +58,14 @@ pub enum LoadError {
         run: RunId,
         /// The place.
         seq: u64,
-        /// What is wrong there.
+        /// The damage.
         what: String,
     },
 }
 
-/// A run as its journal has it.
+/// A run as loaded from its journal.
 ///
-/// Whoever shows a run to a person, asks for trust in it and then drives it does all of that with one such
-/// value: a journal that is read twice may say two things.
+/// Show it, ask for trust in it and drive it with one such value: a journal that is read twice may have changed.
 #[derive(Debug, Clone)]
 pub struct LoadedRun {
     /// In a box: it is handed on often.

@@ -1,4 +1,4 @@
-//! Takes the decisions of a journal again while it is read, piece by piece.
+//! Recomputes the decisions of a journal while it is read, piece by piece.
 
 use materia_contract::{Record, RunId};
 use materia_kernel::{Divergence, Recomputation, Retaken, Run, cut};
@@ -16,7 +16,7 @@ enum State {
     Deciding(Box<Recomputation>),
 }
 
-/// What one more piece of a journal was.
+/// Kind of a piece of a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Took {
     /// A decision by other rules, which cannot be taken again.

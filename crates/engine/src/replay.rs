@@ -1,4 +1,4 @@
-//! Reads a whole run again: every hash checked, every decision taken once more.
+//! Replay of a whole run: checks every hash and recomputes every decision.
 
 use std::sync::{Arc, mpsc};
 
@@ -13,7 +13,7 @@ use crate::redecide::{Again, Took};
 use crate::turn_files::{self, Left};
 use crate::{Journal, PAGE_BYTES, ReadError, blocking};
 
-/// What a replay found.
+/// Result of a replay.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replay {
     /// Events that were read and verified.
@@ -44,9 +44,9 @@ pub enum ReplayError {
     NoSuchEvent {
         /// The run.
         run: RunId,
-        /// What was asked for.
+        /// The requested event.
         asked: u64,
-        /// What there is.
+        /// The last event.
         last: u64,
     },
     /// The storage could not be read.
@@ -59,12 +59,12 @@ pub enum ReplayError {
         run: RunId,
         /// The first place that is wrong.
         seq: u64,
-        /// What is wrong there.
+        /// The fault.
         fault: ReplayFault,
     },
 }
 
-/// What is wrong at a place.
+/// A fault of an event.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayFault {
     /// The record is not what was written.
@@ -97,10 +97,10 @@ struct Broken {
     begins: bool,
 }
 
-/// Replays a run, up to `at` where it is given. It waits for the journal.
+/// Replays a run, up to `at` where it is given. Blocks on the journal.
 ///
-/// One thread reads and checks the hashes, the next one takes events apart and holds them to the rules in
-/// its own way, this one decides again: each needs about as long as the others.
+/// One thread reads and checks the hashes, the second runs the verifier, and this one recomputes the decisions: each
+/// takes about the same time.
 pub fn replay(journal: &dyn Journal, id: &RunId, at: Option<u64>) -> Result<Replay, ReplayError> {
     std::thread::scope(|scope| {
         let (sender, records) = mpsc::sync_channel(PAGES_AHEAD);
@@ -230,8 +230,8 @@ fn gathered(gather: &mut Gather, record: Record) -> Result<Option<Piece>, Replay
     gather.take(record, event).map_err(|error| ReplayFault::Damaged(error.to_string()))
 }
 
-/// What is objected to in a page. Whoever objected once says no more. Decisions by other rules are not for these
-/// to judge, nor is what follows them.
+/// The first objection of the verifier in a page. After one objection the verifier is dropped, as it is at a decision
+/// by other rules, since it cannot judge those or what follows.
 fn first_objection(opinion: &mut Option<Verifier>, page: &[Piece]) -> Option<Objection> {
     for piece in page {
         let judging = opinion.as_mut()?;

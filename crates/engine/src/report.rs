@@ -1,4 +1,4 @@
-//! A cast as `show` prints it: a view over the events, made when somebody asks.
+//! Report of a cast as `show` prints it, computed from the events on request.
 
 use materia_contract::time::wall_time;
 use materia_contract::{
@@ -90,7 +90,7 @@ pub fn report_at(
     Ok((report, *run))
 }
 
-/// What the turn put out whose end is this event.
+/// The output of the turn that ends with this event.
 fn said(journal: &dyn Journal, id: &RunId, seq: u64) -> Result<Option<Said>, LoadError> {
     let found = blocking(journal).records(id, seq.saturating_sub(1), 1)?;
     let Some(record) = found.first().filter(|record| record.seq == seq) else { return Ok(None) };

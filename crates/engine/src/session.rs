@@ -1,4 +1,4 @@
-//! What a program does with runs: begin one, carry one on, end one.
+//! Starts, resumes and ends runs.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -215,17 +215,17 @@ async fn do_first(
     Ok(())
 }
 
-/// What a command means for a run that was just taken up.
+/// A command as inputs for a run that was just taken up.
 pub(crate) struct Steps {
-    /// What has to come first.
+    /// An input that must come first, such as a recovery.
     pub(crate) before: Option<Input>,
     /// The command itself.
     pub(crate) asked: Input,
-    /// What comes of it besides.
+    /// An input that must follow.
     pub(crate) after: Option<Input>,
 }
 
-/// What a command means for a run that nobody drove and whose turns live on all the same.
+/// The inputs of a command for a run without a driver whose turns are still alive.
 fn alive(run: &Run, what: Do) -> Steps {
     let asked = if let Do::Resume { pace } = what {
         Do::Mode { value: pace.unwrap_or(run.pace()) }
@@ -235,10 +235,9 @@ fn alive(run: &Run, what: Do) -> Steps {
     Steps { before: None, asked: Input::act(asked), after: None }
 }
 
-/// What a command means for a run in its present state.
+/// The inputs of a command for a run in its present state.
 ///
-/// A run whose process went away is recovered first: its turns in flight are lost, and nothing else
-/// may be built on them.
+/// A run whose process went away is recovered first, because its turns in flight are lost.
 pub(crate) fn steps(run: &Run, what: Do, found: Option<FilesFound>) -> Steps {
     let place = RunPlace { files: found, ..RunPlace::named() };
     // What a person does to one thing leaves the pace as it is.
@@ -298,8 +297,8 @@ pub async fn only_do(
     Ok(driver.run().phase().clone())
 }
 
-/// What time it is for a run: its own, if its time is simulated. A clock that was set back while nobody
-/// drove the run does not take it back: it goes on from its last event.
+/// The present time of a run: its own, if its time is simulated. A clock that was set back does not take the run
+/// back: it continues from its last event.
 fn now_of(world: &World, driver: &Driver) -> Now {
     if is_virtual(driver) {
         return driver.run().instant().into();
@@ -365,7 +364,7 @@ async fn to_rest(
     }
 }
 
-/// What other processes have asked of a run and nobody has taken.
+/// Commands of other processes that wait in the inbox of a run.
 async fn left_in_inbox(world: &World, id: &RunId) -> Vec<Posted> {
     // A failed look is no reason to stop the run: what was asked is still there afterwards.
     world.journal.commands(id).await.unwrap_or_default()

@@ -1,4 +1,4 @@
-//! What a run keeps, counted as it goes: whether anything may start depends on it.
+//! Storage use of a run, counted as it goes: above the limit no turn starts.
 
 use materia_contract::{DiskMeasured, EventBody, Record, RunCreated, StorageMeasured, TurnOutput};
 use materia_kernel::Run;
@@ -19,11 +19,11 @@ const FLOOR_PART: u64 = 20;
 
 const MEGABYTE: u64 = 1 << 20;
 
-/// What a run keeps.
+/// Storage use of a run.
 pub(crate) struct Storage {
-    /// What it kept when it was taken up.
+    /// Bytes when it was taken up.
     before: DiskUsage,
-    /// What was added since.
+    /// Bytes added since.
     added: u64,
     looked_at: u64,
     decisions: u32,
@@ -49,13 +49,13 @@ impl Storage {
         self.decisions = self.decisions.saturating_add(1);
     }
 
-    /// What is kept, as far as that is known, where there is no room for anything of `run` to start.
+    /// The measurement, as far as it is known, where `run` has no room to start a turn.
     pub(crate) fn no_room(&self, run: &Run, journal: &dyn Journal) -> Option<StorageMeasured> {
         let used = self.before.get().copied().unwrap_or(0).saturating_add(self.added);
         Some(measured(used, journal)).filter(|measured| !run.has_room(measured))
     }
 
-    /// What is kept, where a look is due and it says something else about `run` than was known.
+    /// The measurement, where a check is due and its result for `run` has changed.
     pub(crate) fn news(&mut self, run: &Run, journal: &dyn Journal) -> Option<StorageMeasured> {
         let due = self.decisions >= LOOK_EVERY_DECISIONS
             || self.added - self.looked_at >= LOOK_EVERY_BYTES;
@@ -68,13 +68,13 @@ impl Storage {
     }
 }
 
-/// What is measured before a run begins, where that leaves no room for it.
+/// The measurement before a run begins, where there is no room for it.
 pub(crate) fn full(created: &RunCreated, journal: &dyn Journal) -> Option<StorageMeasured> {
     let most = created.plan.limits.max_storage_mb;
     Some(measured(0, journal)).filter(|measured| !measured.leaves_room(most))
 }
 
-/// What somebody who knows how much a run keeps would say of it now.
+/// The measurement for so many used bytes.
 pub(crate) fn measured(used: u64, journal: &dyn Journal) -> StorageMeasured {
     let disk = journal.disk().unwrap_or(Disk { free: u64::MAX, total: u64::MAX });
     let (free, floor) = (disk.free, FLOOR_BYTES.min(disk.total / FLOOR_PART));

@@ -1,4 +1,4 @@
-//! What turns leave as files: kept by hash before their end is written down, and checked when a run is replayed.
+//! Files that turns leave: stored by hash before the end of the turn is appended, and checked when a run is replayed.
 
 use std::path::Path;
 

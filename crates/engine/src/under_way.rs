@@ -1,4 +1,4 @@
-//! Turns under way: what is owed is started, what ends is heard, what must end is ended.
+//! Turns in flight: starts outstanding ones, collects reports, ends turns.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -30,12 +30,12 @@ pub(crate) struct UnderWay {
     stops: BTreeMap<u64, Held>,
 }
 
-/// What is kept of a turn under way.
+/// Handles of a turn in flight.
 struct Held {
     stop: StopSource,
     /// Tells it that it may write less.
     tighten: watch::Sender<bool>,
-    /// What it was told when it started.
+    /// The mode that it started with.
     mode: GlobalMode,
 }
 
@@ -121,7 +121,7 @@ impl UnderWay {
         ended
     }
 
-    /// What follows from turns that have ended. Where one was withheld, what else is under way is ended first.
+    /// The input for turns that have ended. Where one was withheld, all others in flight are ended first.
     pub(crate) async fn come_to(&mut self, ended: Vec<(u64, TurnReport)>) -> Input {
         let Some((turn, message, files)) = ended.iter().find_map(withheld) else {
             return Input::reports(in_order(ended));
@@ -137,7 +137,7 @@ impl UnderWay {
         self.futures.is_empty()
     }
 
-    /// What turns have come to that nobody has waited for.
+    /// Reports of turns that have ended by now.
     pub(crate) fn ended_by_now(&mut self) -> Vec<Report> {
         in_order(self.also_ended())
     }
@@ -170,7 +170,7 @@ pub(crate) fn withheld(
     Some((*turn, fault.message.clone(), fault.report.files_left()))
 }
 
-/// What turns came to, in the order in which they had started (D7). One that was withheld came to nothing.
+/// The reports in the order of the starts of their turns (D7). A withheld turn has no report.
 pub(crate) fn in_order(ended: impl IntoIterator<Item = (u64, TurnReport)>) -> Vec<Report> {
     let ended = ended.into_iter().filter(|one| withheld(one).is_none());
     let reports = ended.map(|(turn, report)| kernel_report(turn, report));
@@ -217,7 +217,7 @@ fn leaves(node: &Node, watched: bool) -> Leaves {
     }
 }
 
-/// What is said about a turn is said with its name. What it is to do, and what it came to, stays unsaid.
+/// Log span with the name of the turn. Its work and its result are not logged.
 fn span(job: &TurnJob) -> tracing::Span {
     let TurnOrder { turn, node, visit, attempt, .. } = &job.order;
     tracing::info_span!("turn", turn, node = %node, visit, attempt)
@@ -267,9 +267,9 @@ fn is_alone(run: &Run) -> bool {
     turns.take(2).count() == 1
 }
 
-/// What a runner needs to know about a turn.
+/// The order for a turn.
 ///
-/// The events name folders; where those are on this machine is said here.
+/// Replaces the placeholders of folders in events by the folders of this machine.
 pub(crate) fn order(driver: &Driver, folders: &Folders, started: u64) -> TurnOrder {
     let run = driver.run();
     let turn = run.turn(started).expect("effects are of turns in flight");

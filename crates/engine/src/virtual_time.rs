@@ -1,8 +1,8 @@
-//! A run in simulated time: nothing is waited for, everything happens in a fixed order.
+//! Simulated time: nothing waits, and everything happens in a fixed order.
 //!
-//! Turns are performed as soon as they start; what they report lies on an agenda until its instant
-//! comes. Timers and the script's timeline lie beside it. At one instant everything happens in the
-//! order of D7, and all that is runnable has started before a turn without delay ends.
+//! Turns are performed as soon as they start; their reports wait on an agenda until their instant, beside timers and
+//! the script's timeline. At one instant everything happens in the order of D7, and all runnable nodes have started
+//! before a turn without delay ends.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,7 +48,7 @@ struct Simulation<'a> {
     deadline: Option<Micros>,
     timeline: &'a [TimelineEntry],
     options: &'a Options,
-    /// What turns report, by the instant at which they end and by their place.
+    /// Reports of turns, by the instant at which they end and by their event.
     agenda: BTreeMap<(Micros, u64), TurnReport>,
     under_way: UnderWay,
     /// Turns whose report lies on the agenda.

@@ -1,4 +1,4 @@
-//! The turns of a run in short, kept up beside it, so that telling its story costs no reading of it.
+//! Summaries of the turns of a run, kept up to date beside it, so that a report needs no reading of the events.
 
 use std::collections::BTreeMap;
 
@@ -177,7 +177,7 @@ impl Visits {
         }
     }
 
-    /// What is kept with a snapshot at `seq`; what happens from now on belongs to the next.
+    /// The summary for a snapshot at `seq`; later turns belong to the next one.
     pub(crate) fn close(&mut self, seq: u64, plan: &Plan) -> Vec<u8> {
         let (span, answers) = (self.span, self.answers.clone());
         let next = Self { span, answers, ..Self::behind(seq) };

@@ -1,4 +1,4 @@
-//! What a run is driven with, and why it cannot be.
+//! Surroundings and options of a run, and the errors of driving one.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,9 +17,9 @@ pub struct World {
     pub journal: Arc<dyn Journal>,
     /// Who hears of them.
     pub observer: Arc<dyn Observer>,
-    /// What performs turns.
+    /// Performs turns.
     pub runner: Arc<dyn Runner>,
-    /// What time it is.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
 }
 
@@ -28,7 +28,7 @@ pub struct World {
 pub struct Options {
     /// Stop after this much of the run's time.
     pub run_for: Option<Duration>,
-    /// What happens at simulated instants, in the order in which it takes effect.
+    /// Acts at simulated instants, in the order in which they take effect.
     pub timeline: Arc<[TimelineEntry]>,
     /// Where it is now; it may have been moved since it began.
     pub folders: Folders,

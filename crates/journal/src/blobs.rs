@@ -1,8 +1,7 @@
 //! Blobs as files, under `blobs/` beside the journal.
 //!
-//! A blob lies at `blobs/ab/<the other 62 digits>`, readable by its owner alone. It is written under another name
-//! beside its own, synced, and renamed: what has the name is whole. Nobody else writes there, and what is read is
-//! held to its hash.
+//! A blob is at `blobs/ab/<the other 62 digits>`, readable by its owner alone. It is written under a temporary name,
+//! synced, and renamed, so that a file with the final name is complete. Its hash is checked when it is read.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};

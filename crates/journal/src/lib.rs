@@ -1,11 +1,9 @@
-//! Durable records of runs, and the files beside them that people look at.
+//! Durable records of runs, and the files beside them for people.
 //!
-//! [`SqliteJournal`] is the truth: an event exists when it is committed there. [`Views`] keeps
-//! what can be derived from it at hand as plain files; whatever is wrong with a view, the
-//! journal mends it, never the other way round.
+//! [`SqliteJournal`] is the source of truth: an event exists when it is committed there. [`Views`] writes derived
+//! plain files; a wrong view is repaired from the journal, never the other way round.
 //!
-//! Deliberately absent: what an event means. Status words and turn files are read off the
-//! events here; every rule of a run is the kernel's.
+//! Status words and turn files are taken from the events here; every rule of a run is in the kernel.
 
 #![allow(clippy::doc_markdown, reason = "SQLite is a name and no code")]
 

@@ -1,5 +1,4 @@
-//! How much may be held in memory on account of a journal. Anybody may have written it, and a few bytes of it can name
-//! gigabytes.
+//! Memory limit for reading a journal. Anyone may have written it, and a few bytes of it can name gigabytes.
 
 use std::fs;
 use std::sync::OnceLock;
@@ -7,11 +6,11 @@ use std::sync::OnceLock;
 use rustix::param::page_size;
 use rustix::process::{Resource, getrlimit};
 
-/// What this process may have in memory when it reads further texts, wherever there is more.
+/// The most memory that this process may use while it reads blobs, also where the machine has more.
 const HELD_BYTES_MAX: u64 = 4 << 30;
 /// How often a text is held while it is read: as bytes, quoted, in its event, and parsed.
 const COPIES: u64 = 4;
-/// What is left free below a limit of the system, for everything else.
+/// Reserve below a limit of the system.
 const SPARE_BYTES: u64 = 64 << 20;
 
 /// Why so many bytes are not read now, if they are not.
@@ -45,7 +44,7 @@ fn limits() -> &'static Limits {
     })
 }
 
-/// What this process has mapped, and what of that lies in memory; `None` where the system does not say.
+/// Mapped and resident bytes of this process; `None` where the system does not say.
 fn held() -> Option<(u64, u64)> {
     let told = fs::read_to_string("/proc/self/statm").ok()?;
     let mut pages = told.split_ascii_whitespace().filter_map(|word| word.parse::<u64>().ok());

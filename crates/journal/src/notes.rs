@@ -1,17 +1,16 @@
-//! Which journals this user's materia began, and where: notes in the user's state folder.
+//! Notes of the journals that this user's materia began, and where, in the user's state folder.
 //!
-//! A journal is evidence, and whoever wrote it can have written anything. One that is noted here was begun by
-//! this user's materia in this very place. Any other is *foreign*: it came with a repository, or was copied or
-//! restored. It is only read, until its owner says that it may be carried on.
+//! A journal can contain anything, since anyone may have written it. One that is noted here was begun by this user's
+//! materia in this place. Any other is *foreign*: it came with a repository, or was copied or restored. It is
+//! read-only until its owner adopts it.
 //!
 //! # Invariants
 //!
-//! * A note says the journal's id, its path, and which file it was: device, number and the instant at which the
-//!   system made it. A repository cannot choose those.
-//! * A journal at the path of its note is its own as long as it is the file that was made then; where a file
-//!   system does not tell that instant, as long as it has the id. One that was moved within its file system is
-//!   still that file.
-//! * A note is there before the first table of its journal.
+//! * A note has the journal's id, its path, and the identity of the file: device, inode and birth time. A repository
+//!   cannot choose those.
+//! * A journal at the path of its note is the user's own as long as its identity matches; where a file system has no
+//!   birth time, as long as the id matches. A journal that was moved within its file system still matches.
+//! * A note is written before the first table of its journal.
 
 use std::fmt::Write as _;
 use std::fs::{self, File, Metadata};
@@ -60,11 +59,10 @@ impl FileIdentity {
         Self { device: found.dev(), number: found.ino(), made }
     }
 
-    /// That of what has this name now; a link is not followed.
+    /// The identity of the file with this name; a link is not followed.
     ///
-    /// The times of changes are not asked for. Newer systems give a file that somebody looked at in this way a new
-    /// time with its next change, and its next sync then has to write that time as well: one more write for each
-    /// commit.
+    /// Times of changes are not requested: on newer kernels that would give the file a new time with its next change,
+    /// and each commit would cost one more write.
     pub(crate) fn at(path: &Path) -> io::Result<Self> {
         let wanted = StatxFlags::INO | StatxFlags::BTIME;
         match rustix::fs::statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, wanted) {
@@ -106,7 +104,7 @@ fn nanoseconds(at: &StatxTimestamp) -> Option<u64> {
     seconds.checked_mul(1_000_000_000)?.checked_add(u64::from(at.tv_nsec))
 }
 
-/// What is noted of a journal.
+/// The note of a journal.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Note {
     /// Its id.

@@ -1,7 +1,7 @@
 //! Files and folders for their owner alone, and never behind a link.
 //!
-//! Whatever this program makes is readable by nobody else. A symbolic link in the place of something that it
-//! makes is refused, never followed: it could lead what is written anywhere.
+//! A symbolic link in the place of a file or folder of this program is refused, because it could lead the data
+//! anywhere.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _};

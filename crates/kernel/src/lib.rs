@@ -1,14 +1,14 @@
-//! The rules of a run, with nothing else in the room.
+//! The rules of a run, as pure functions.
 //!
 //! # Invariants
 //!
-//! * No clock, no dice, no files, no threads, no `HashMap`. Time arrives as an input and ids are
+//! * No clock, no random numbers, no files, no threads, no `HashMap`. Time arrives as an input and ids are
 //!   derived, so that the same inputs give the same events, byte for byte.
-//! * [`evolve`] is the only code that changes a [`Run`], and it is total: what it applies has
-//!   already happened. Deciding works on the run through events alone.
+//! * [`evolve`] is the only code that changes a [`Run`], and it is total: its events have
+//!   already happened. A decision changes the run only through events.
 //! * Effects are never stored. [`outstanding`] derives them from the state, so that a process that
-//!   restarts asks for exactly what was still owed.
-//! * What a step costs does not depend on how many came before it: nothing here grows with
+//!   restarts gets exactly the outstanding ones.
+//! * The cost of a step does not depend on the number of steps before it: no data here grows with
 //!   history, and nothing copies the run.
 //!
 //! # The shape of a step
@@ -17,20 +17,18 @@
 //! input ─ decide ─▶ events ─ evolve ─▶ run ─ outstanding ─▶ effects
 //! ```
 //!
-//! # Rooms
+//! # Modules
 //!
 //! ```text
 //! state ◄── ask ◄── evolve ◄── decide ◄── recompute
 //! ```
 //!
-//! `state` is data: the run, its nodes, turns and loops, the delivery queue of an edge, the input buffer
-//! of a node. `ask` only looks: which item a node works on, what a turn would take and be given, which
-//! `gates` must be passed before one starts. `evolve` applies events, the materializer of the execution
-//! contract. `decide` says which events follow: `settle` what a finished turn means, `deliver` how a
-//! payload reaches the next node, `cursor` and `elements` how lists move on, `timers` what happens when
-//! an instant comes, `schedule` who runs next, `acts` and `consent` what people do, `halt` how a run
-//! stops and goes on. A room knows those to its left and none to its right; a test reads the sources
-//! and holds them to it.
+//! `state` is the data: the run, its nodes, turns and loops, the delivery queue of an edge, the input buffer of a
+//! node. `ask` reads it: the item of a node, the inputs of a turn, the `gates` that must be passed before a
+//! start. `evolve` applies events, the materializer of the execution contract. `decide` computes events: `settle`
+//! for a finished turn, `deliver` for a payload, `cursor` and `elements` for lists, `timers` for due timers,
+//! `schedule` for the next start, `acts` and `consent` for people, `halt` for stop and resume. Imports go from
+//! right to left only; a test checks the sources.
 
 mod ask;
 mod decide;

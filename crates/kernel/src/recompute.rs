@@ -1,4 +1,4 @@
-//! Takes decisions again, from the inputs that were kept with them.
+//! Recomputes decisions from their recorded inputs.
 
 use materia_contract::time::Micros;
 use materia_contract::{
@@ -17,9 +17,9 @@ pub enum Divergence {
     Differs {
         /// Its place.
         seq: u64,
-        /// What is in the journal.
+        /// The event in the journal.
         found: Box<Event>,
-        /// What follows from the inputs.
+        /// The recomputed event.
         expected: Box<Event>,
     },
     /// It would have written nothing there.
@@ -53,7 +53,7 @@ pub enum Divergence {
     Input {
         /// The decision's first event.
         seq: u64,
-        /// What is wrong with it.
+        /// The error.
         error: InputError,
     },
     /// It was taken before the decision that comes before it.
@@ -104,7 +104,7 @@ pub enum Divergence {
     },
 }
 
-/// What differs, where the types do not tell.
+/// The difference in words, where both events have the same type.
 fn told(found: &Event, expected: &Event) -> String {
     let kind = expected.body.type_name();
     if found.body.type_name() != kind {
@@ -150,9 +150,9 @@ pub struct Recomputation {
 /// A decision that was taken again: what would have been written.
 #[derive(Debug)]
 pub struct Retaken {
-    /// What it rests on.
+    /// The input and its circumstances.
     pub decided: Decided,
-    /// What follows.
+    /// The recomputed events.
     pub events: Vec<Event>,
 }
 
@@ -181,10 +181,8 @@ impl Recomputation {
         self.run
     }
 
-    /// Takes a decision again and compares what follows with the events of the journal. Gives what would have been
-    /// written, for whoever knows the bytes that were.
-    ///
-    /// Behind a divergence the run has gone its own way, and nothing more can be compared.
+    /// Recomputes a decision, compares it with the events of the journal, and returns it for a comparison of the
+    /// bytes. After a divergence no further call is meaningful.
     pub fn next(&mut self, decided: &Decided, events: &[Event]) -> Result<Retaken, Divergence> {
         let Some(first) = events.first() else {
             return Ok(Retaken { decided: decided.clone(), events: Vec::new() });

@@ -1,4 +1,4 @@
-//! Short texts made of long ones.
+//! Short excerpts of long texts.
 
 /// The longest preview of a payload, in characters.
 const PREVIEW_CHARS_MAX: usize = 120;
@@ -20,7 +20,7 @@ pub(crate) fn item_label(item: &serde_json::Value, key: &str) -> String {
         .map_or_else(|| key.to_owned(), preview)
 }
 
-/// What sort of value it is.
+/// The JSON type of a value, with its article.
 pub(crate) fn kind_of(value: &serde_json::Value) -> &'static str {
     match value {
         serde_json::Value::Null => "null",

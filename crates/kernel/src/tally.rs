@@ -1,9 +1,9 @@
-//! Counts what the kernel looks at, for tests of what a step costs. In any other build it is nothing.
+//! Counters for tests of the cost of a step. Other builds count nothing.
 
-/// What can be counted.
+/// Counted operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Look {
-    /// What a turn would take was hashed.
+    /// The inputs of a next turn were hashed.
     Hash,
     /// A payload was compared with others to find the oldest one.
     Oldest,

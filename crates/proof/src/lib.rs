@@ -1,7 +1,7 @@
-//! What a plan can do, found out before it does it.
+//! Static analysis of a plan, before it runs.
 //!
-//! [`explore`] takes every history that the kernel can take.
-//! [`bounds`] says from the plan alone how many turns each node can have at most.
+//! [`explore`] takes every history that the kernel can take. [`bounds`] computes from the plan alone the most turns
+//! of each node.
 
 pub mod bounds;
 pub mod explore;

@@ -1,4 +1,4 @@
-//! The one folder that everything else lies beneath, held for as long as the process lives.
+//! The root folder of all access, held open for as long as the process lives.
 
 use std::collections::HashMap;
 use std::fs::DirBuilder;
@@ -12,11 +12,9 @@ use crate::Folder;
 /// The anchors of this process, by path.
 static HELD: Mutex<Option<HashMap<PathBuf, Arc<Folder>>>> = Mutex::new(None);
 
-/// A folder that is opened once, when its path is first used, and stays that folder.
-///
-/// The path is looked at when it is opened, which is before anything runs that could put another folder in its
-/// place; it may be no link then. Afterwards it is only compared: where it leads elsewhere by now, that is an error.
-/// Where the folder was removed, a new one is opened or made.
+/// A folder that is opened once, at the first use of its path, before anything runs that could replace it. The path
+/// may be no link. Afterwards the path is only compared: an error if it leads elsewhere; a removed folder is opened
+/// or made again.
 #[derive(Debug, Clone)]
 pub struct Anchor {
     path: PathBuf,

@@ -1,4 +1,4 @@
-//! One folder that is held open.
+//! A folder by its open handle.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -85,7 +85,7 @@ impl Folder {
         &self.handle
     }
 
-    /// What tells it from every other folder: its device and its number there; and whether it has a name.
+    /// Its identity (device and inode), and whether it still has a name.
     pub(crate) fn identity(&self) -> io::Result<((u64, u64), bool)> {
         let found = rustix::fs::fstat(&self.handle)?;
         Ok(((found.st_dev, found.st_ino), found.st_nlink > 0))

@@ -1,7 +1,7 @@
-//! Files with a second name somewhere else, made files of their own.
+//! Replaces hard-linked files by copies.
 //!
-//! A sandbox of paths cannot tell the names of a file apart: who may write `docs/x` writes `~/.bashrc` where both are
-//! one file. So what may be written is looked through before, and such a file becomes a copy of its own.
+//! A sandbox of paths cannot tell the names of a file apart: a program that may write `docs/x` can write `~/.bashrc`
+//! where both are one file. So the writable folders are searched before a turn, and such a file becomes a copy.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -29,10 +29,10 @@ struct Names {
     found: Vec<(usize, PathBuf)>,
 }
 
-/// Makes every plain file beneath `roots` that has a name elsewhere a file of its own, with the same content and
-/// mode; says which. An error means that there is one which could not be.
+/// Replaces every plain file beneath `roots` that has a name elsewhere by a copy with the same content and mode;
+/// returns their paths. An error means that one could not be replaced.
 ///
-/// A root may be a file. Files whose names all lie beneath the roots stay as they are. Links are not followed.
+/// A root may be a file. Files with all names beneath the roots stay as they are. Links are not followed.
 pub fn make_own(roots: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
     make_own_within(roots, ENTRIES_MAX, BYTES_MAX)
 }
@@ -191,7 +191,7 @@ fn copy(folder: &Folder, path: &Path, left: &mut u64) -> io::Result<()> {
 }
 
 impl Folder {
-    /// What `stat` says about a name in it; of a link about the link.
+    /// The `stat` of a name in it; links are not followed.
     fn look_at(&self, name: &OsStr) -> Result<rustix::fs::Stat, Errno> {
         rustix::fs::statat(self.handle(), name, AtFlags::SYMLINK_NOFOLLOW)
     }

@@ -1,19 +1,19 @@
-//! Files beneath a folder, for those who write where others may write too.
+//! Files beneath a folder that other programs may write to as well.
 //!
-//! A path is a promise that others can break: whoever may rename a folder puts a link in its place, and what was
-//! meant for `sockets/a/1-1.stdout` lands in somebody's home. A [`Folder`] is a *handle*, which stays the folder it
-//! was, and everything is done beneath it.
+//! A path can be redirected: a program that may rename a folder can put a link in its place, so that data for
+//! `sockets/a/1-1.stdout` is written elsewhere. A [`Folder`] is a *handle*, which stays the folder it
+//! was, and all access is beneath it.
 //!
 //! # Invariants
 //!
 //! * No symbolic link is followed, in no part of a path, and no path leads out (`openat2` with `RESOLVE_BENEATH` and
 //!   `RESOLVE_NO_SYMLINKS`; folder by folder with `O_NOFOLLOW` where the system has no `openat2`).
-//! * What is written is a new file under its name, never the file that has the name already: a second name of a file
-//!   elsewhere, a pipe or a device in its place is taken away, not written to. Only [`Folder::append`] goes on in a
-//!   file, and holds it to being a plain one with one name.
-//! * What is made is for its owner alone: files 0600, folders 0700. [`Folder::for_umask`] is for what people asked for.
+//! * A write makes a new file and never opens the file that has the name already: a hard link of a file
+//!   elsewhere, a pipe or a device in its place is removed, not written to. Only [`Folder::append`] continues a
+//!   file, which must be a plain one with one name.
+//! * New files are for their owner alone: files 0600, folders 0700. [`Folder::for_umask`] is for exports that people ask for.
 //!
-//! Deliberately absent: what lies beneath. Names and their meaning are the callers'.
+//! Names and their meaning are the callers'.
 
 mod anchor;
 mod folder;

@@ -1,6 +1,6 @@
-//! Taking a whole tree away, with two handles open however deep it is.
+//! Removes a whole tree with only two open handles, at any depth.
 //!
-//! A folder in the tree is not gone down into: it is moved up beside the tree's root and waits there for its turn.
+//! Folders in the tree are moved up beside the tree's root and are removed there one by one.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};

@@ -1,4 +1,4 @@
-//! From a handle along a path to another handle.
+//! Resolves a path from a handle to another handle.
 
 use std::ffi::OsStr;
 use std::io;

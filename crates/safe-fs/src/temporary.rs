@@ -1,7 +1,7 @@
-//! Folders among the system's temporary files that go with us, and with whoever comes later if we cannot.
+//! Temporary folders that are removed with their process, or later by another one.
 //!
-//! Each holds a file that says whose it is, and that is locked as long as its process lives. A lock ends with its
-//! process, however that ends; a number of a process can be anybody's a moment later.
+//! Each contains a file that is locked as long as its process lives. A lock ends with its process; a process id could
+//! be reused.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -17,7 +17,7 @@ use crate::Folder;
 const PREFIX: &str = "materia-";
 /// The file that says that a folder is one of ours.
 const MARK: &str = ".materia-temporary";
-/// What stands in it.
+/// The content of that file.
 const WORDS: &[u8] =
     b"A temporary folder of materia. It may be removed once nobody holds a lock on this file.\n";
 /// How many names are tried.
@@ -84,10 +84,8 @@ impl Drop for Temporary {
     }
 }
 
-/// Takes away the temporary folders that processes left which were killed. Only what is ours, says so of itself, and
-/// is held by nobody, whatever its age.
-///
-/// A process does so once: whoever was killed since is another start's business.
+/// Removes the temporary folders of killed processes: those with our mark file and without a lock on it, at any age.
+/// Runs once in a process.
 pub fn sweep() {
     static SWEPT: Once = Once::new();
     SWEPT.call_once(|| {

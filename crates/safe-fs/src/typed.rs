@@ -1,7 +1,7 @@
-//! A path that a person typed, and what of it others could redirect.
+//! Paths that a person typed, and protection against redirection by a repository.
 //!
-//! Links on the way are the person's own, with one exception: those in a project came with it. `-o out/cast.html` means
-//! the folder `out` of the project, not what a repository lets `out` lead to.
+//! Links in the path are the person's own, except those in a project, which came with it: `-o out/cast.html` means
+//! the folder `out` of the project, not the target of a link `out` in the repository.
 
 use std::ffi::OsString;
 use std::io;

@@ -1,7 +1,7 @@
 //! Generates the published schemas, the description of the server and the page's types from the types of `contract`.
 //!
-//! The program carries the committed files and does not depend on this crate. Its tests fail when a file differs; with
-//! `MATERIA_BLESS=1` they write it anew.
+//! The program contains the committed files and does not depend on this crate. Its tests fail when a file differs;
+//! with `MATERIA_BLESS=1` they rewrite it.
 
 mod openapi;
 mod typescript;

@@ -1,4 +1,4 @@
-//! The description of the table for others, in the form of `OpenAPI` 3.1.
+//! The API description in the form of `OpenAPI` 3.1.
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};

@@ -1,4 +1,4 @@
-//! The shapes of the table as types of the page's language, from the same description.
+//! TypeScript types for the bodies of the endpoints, from the same description.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::openapi;
 
-/// What stands above them.
+/// The header of the generated file.
 const HEAD: &str = "\
 // Generated from the table of endpoints in `contract::api`; `MATERIA_BLESS=1 cargo nextest run --workspace -E 'package(materia-schemas)'`
 // writes it anew. Do not edit it.

@@ -1,5 +1,4 @@
-//! Work comes to a node: loops around it are entered on the way, and left again where they are empty
-//! (G14, G15, D19, D20).
+//! Arrival of work at a node: loops around it are entered, and left again where they are empty (G14, G15, D19, D20).
 
 use std::sync::Arc;
 

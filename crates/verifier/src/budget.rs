@@ -1,4 +1,4 @@
-//! What a run and its nodes may spend (D24).
+//! Budgets of a run and its nodes (D24).
 
 use materia_contract::{
     Amount, BudgetBound, BudgetWarned, Event, NodeBudgets, StorageMeasured, TurnOutput,
@@ -15,7 +15,7 @@ const WARN_AT_PERCENT: u32 = 75;
 const BOUNDS: [BudgetBound; 3] = [BudgetBound::Tokens, BudgetBound::Cost, BudgetBound::Turns];
 
 impl Verifier {
-    /// What was spent and what may be, where there is a bound and both are known.
+    /// Usage and limit, where there is a limit and both are known.
     fn against(&self, bound: BudgetBound) -> Option<(Amount, Amount)> {
         let counts = |spent: u64, limit: u64| (Amount::from(spent), Amount::from(limit));
         let (budget, spent) = (&self.budget, &self.spent);

@@ -1,5 +1,4 @@
-//! Places and times: numbers without a gap, logical time that only goes forward (D5), ids that follow
-//! from both (D6).
+//! Event numbers without a gap, increasing logical time (D5), and ids that follow from both (D6).
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What crosses an edge, and what becomes of it there (D9–D14).
+//! Payloads on an edge, and their delivery (D9–D14).
 
 use std::fmt::Write as _;
 
@@ -58,7 +58,7 @@ impl Verifier {
         self.crosses(chart, way, to, event, data, trail)
     }
 
-    /// What a selector forwards of the last output, as people are shown it (D45).
+    /// The text of the last output that a selector forwards, as shown to people (D45).
     fn forwarded(&self, selector: OutputSelector) -> String {
         let last = &self.last;
         let text = last.text.as_deref().unwrap_or_default();
@@ -177,7 +177,7 @@ impl Verifier {
         earlier.find(|(_, _, key)| key == newest).map(|(id, _, _)| *id)
     }
 
-    /// What crossed an edge comes to what the edge's rule says.
+    /// Checks that a payload is delivered, dropped or kept as the edge's rule says.
     #[expect(clippy::too_many_arguments, reason = "one debt, taken apart")]
     pub(crate) fn fate(
         &mut self,

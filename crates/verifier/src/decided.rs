@@ -1,4 +1,4 @@
-//! What no decision may end in.
+//! Checks at the end of a decision.
 
 use materia_contract::{Acting, Decided, Do, MomentOf, NextTick, RecordedInput, ReportedIn};
 
@@ -102,7 +102,7 @@ impl Verifier {
         Ok(())
     }
 
-    /// What was decided on is what the events show.
+    /// Checks that the recorded input matches the events.
     fn rests_on(&self, decision: &Decision, input: &RecordedInput) -> Checked {
         let object = |seq: u64, what: &str| Err(Objection { seq, what: what.to_owned() });
         let opening = decision.opening.unwrap_or_default();
@@ -201,7 +201,7 @@ impl Verifier {
     }
 }
 
-/// What is done alone, where that is what was decided on.
+/// The act of a decision that is taken alone, if it is one.
 fn alone(input: &RecordedInput) -> Option<&Acting> {
     let RecordedInput::Moment(MomentOf { acts, .. }) = input else { return None };
     acts.iter().find(|acting| !acting.act.is_of_an_instant())

@@ -1,4 +1,4 @@
-//! A way leads to `fail`: the run fails, and its turn can be started again (D65).
+//! Edges to `fail`: the run fails, and its turn can be started again (D65).
 
 use materia_contract::{ErrorCode, Event, EventBody};
 use serde_json::Value;

@@ -38,7 +38,7 @@ struct OfTurn {
     alone: bool,
 }
 
-/// What the checkout holds.
+/// State of the checkout.
 #[derive(Debug, PartialEq)]
 enum Holds {
     /// The last files.
@@ -47,7 +47,7 @@ enum Holds {
     Leftovers,
     /// Nobody knows.
     Unknown,
-    /// What somebody else made of them.
+    /// Files that somebody else changed.
     Others(FileState),
 }
 

@@ -15,7 +15,7 @@ use crate::wiring::Wiring;
 use crate::{Checked, hold};
 
 impl Verifier {
-    /// What a path sees between turns.
+    /// The scope of paths between turns.
     pub(crate) fn scope(&self) -> Scope<'_> {
         Scope {
             output: None,
@@ -66,7 +66,7 @@ impl Verifier {
         found
     }
 
-    /// What a turn of a node would take now. A tick is taken besides.
+    /// The inputs that a turn of a node would take now. A tick is taken in addition.
     pub(crate) fn takes(&self, chart: &Wiring, node: usize) -> Vec<&Waiting> {
         let mut found = self.eligible(chart, node);
         if chart.node(node).consume == Consume::One {

@@ -1,4 +1,4 @@
-//! A node is done: its list moves on, the loop around it, then its ways out are taken (G12).
+//! End of a node's turn: its list moves on, then the loop around it, then its edges are taken (G12).
 
 use materia_contract::{
     Condition, CursorAdvanced, END, ErrorCode, Event, EventBody, FollowUpCaptured, Routing,

@@ -1,23 +1,22 @@
-//! A second opinion on a journal.
+//! Independent check of a journal.
 //!
-//! From the plan and the events alone: is every event allowed where it stands? The rules are written
-//! down here a second time, from the specification, and share no code with the kernel. Where the
-//! kernel asks what must follow, this asks whether what is there may be there.
+//! From the plan and the events alone: is every event allowed at its place? The rules are written here a second time,
+//! from the specification, and share no code with the kernel. The kernel computes which events follow; this crate
+//! checks whether the given ones may.
 //!
 //! # How it works
 //!
-//! * [`Verifier::see`] takes one event after the other. Most events oblige: what a turn has put out
-//!   must be read, patched into the variables, routed; what crosses an edge must be delivered, dropped
-//!   or kept. Such debts are a stack (`owed`); an event pays the topmost, or opens a new part of the
-//!   decision in the order of D7 (`order`).
-//! * [`Verifier::decided`] closes a decision. No debt may be left, no timer that was due, no node that
-//!   could have started; and the instant at which it was taken explains every time in it.
+//! * [`Verifier::see`] takes one event after the other. Most events create obligations: an output must be parsed,
+//!   patched into the variables and routed; a payload on an edge must be delivered, dropped or kept. Obligations are
+//!   a stack (`obligations`); an event fulfils the topmost, or opens a new part of the decision in the order of D7
+//!   (`order`).
+//! * [`Verifier::decided`] closes a decision. No obligation may be left, no due timer, no node that could have
+//!   started; and the instant of the decision must explain every time in it.
 //!
 //! # Invariants
 //!
-//! * No event, however absurd, makes it panic. Behind an objection nothing more can be said, but it
-//!   may still be asked.
-//! * What it keeps is bounded by the plan and by what is open, never by the history.
+//! * No event makes it panic. After an objection its results are meaningless, but calls are still allowed.
+//! * Its memory is bounded by the plan and by open work, never by the history.
 
 mod arrive;
 mod budget;
@@ -59,11 +58,11 @@ pub use state::Verifier;
 pub struct Objection {
     /// The event.
     pub seq: u64,
-    /// What is wrong with it, in a sentence.
+    /// The fault in a sentence.
     pub what: String,
 }
 
-/// What a check comes to.
+/// Result of a check.
 pub(crate) type Checked<T = ()> = Result<T, Objection>;
 
 /// Objects unless something holds.

@@ -1,4 +1,4 @@
-//! How a run comes to be, rests, goes on and ends (D38).
+//! Start, rest, resumption and end of a run (D38).
 
 use std::sync::Arc;
 
@@ -124,7 +124,7 @@ impl Verifier {
         Ok(())
     }
 
-    /// What may happen to a run at all, where it is in its life.
+    /// Checks that the event is allowed in the present phase of the run.
     pub(crate) fn lives_through(&mut self, event: &Event) -> Checked {
         let kind = event.body.type_name();
         match (self.life, &event.body) {
@@ -232,7 +232,7 @@ impl Verifier {
         Ok(())
     }
 
-    /// What a run says it waits for is what holds it.
+    /// Checks that the run waits for the reason that it gives.
     pub(crate) fn waits(&mut self, data: &RunWaiting) -> Checked {
         let chart = self.chart()?;
         hold!(self, self.turns.is_empty(), "a run that waits has turns in flight");
@@ -279,7 +279,7 @@ impl Verifier {
         open.is_some_and(|asked| self.would_take(chart, node, &asked.payloads))
     }
 
-    /// What must hold of a run that says it is complete.
+    /// Checks a run that completes.
     pub(crate) fn is_complete(&mut self) -> Checked {
         self.has_nothing_left()?;
         hold!(self, self.has_published(), "its branch was not published");
@@ -287,7 +287,7 @@ impl Verifier {
         Ok(())
     }
 
-    /// What must hold of a run before it publishes its branch.
+    /// Checks a run that publishes its branch.
     pub(crate) fn may_publish(&mut self) -> Checked {
         self.has_nothing_left()?;
         self.publishes()

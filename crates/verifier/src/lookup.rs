@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use materia_contract::{Guard, Path, Root, Test};
 use serde_json::{Map, Value};
 
-/// What a path can see.
+/// The values that a path can read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scope<'a> {
     pub(crate) output: Option<&'a Value>,

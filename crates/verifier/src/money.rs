@@ -1,8 +1,8 @@
-//! Money, in one place: what was spent, and how it stands to what may be.
+//! Cost, and its comparison with a limit.
 
 use materia_contract::{Amount, TurnUsage};
 
-/// What was spent so far; nothing known is not nothing spent (D24).
+/// Cost so far; an unknown cost is not zero (D24).
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Cost(Option<Amount>);
 
@@ -19,7 +19,7 @@ impl Cost {
         self.0.zip(limit).is_some_and(|(spent, limit)| spent >= limit)
     }
 
-    /// What was spent and what may be, where both are known, as a warning shows them.
+    /// Cost and limit, where both are known, as a warning shows them.
     pub(crate) fn against(self, limit: Option<Amount>) -> Option<(Amount, Amount)> {
         self.0.zip(limit)
     }

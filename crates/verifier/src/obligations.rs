@@ -1,7 +1,7 @@
-//! What an event obliges the decision to, and whether the next one pays it.
+//! Obligations: events that a decision must still contain.
 //!
-//! Debts are a stack. An event pays the topmost that asks for anything; one that turns out to ask for
-//! nothing is dropped on the way. The end of the decision may leave none that asks.
+//! They are a stack. An event fulfils the topmost that requires one; an obligation that turns out to require nothing
+//! is dropped. None that requires an event may be left at the end of the decision.
 
 use indexmap::IndexMap;
 use materia_contract::time::Micros;
@@ -52,7 +52,7 @@ pub(crate) enum Obligation {
     Enter { region: usize },
     /// A loop is left.
     Exit { exit: Exit, said: bool },
-    /// What crossed an edge comes to something.
+    /// A payload on an edge must be delivered, dropped or kept.
     Fate { way: usize, to: usize, payload: Waiting, filter: bool, accepted: bool },
     /// A node takes its inputs and begins.
     Start(Starting),
@@ -64,7 +64,7 @@ pub(crate) enum Obligation {
     NoList,
 }
 
-/// What is being routed.
+/// The result that is routed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Outcome {
     pub(crate) node: usize,

@@ -1,5 +1,4 @@
-//! The order of a decision (D7): ends of turns, arrivals, timers, changes of mode, starts; and what a
-//! decision closes with.
+//! The order of a decision (D7): ends of turns, arrivals, timers, changes of mode, starts, and the closing events.
 
 use materia_contract::{Do, Event, EventBody, InterruptReason, Mode};
 
@@ -15,7 +14,7 @@ pub(crate) enum Part {
     Ends,
     /// A run that stood still goes on.
     Resumed,
-    /// What people and the timeline bring.
+    /// Payloads and acts of people and of the timeline.
     Arrivals,
     Timers,
     ModeChanges,

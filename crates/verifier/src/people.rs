@@ -1,4 +1,4 @@
-//! What people and timelines do to a run.
+//! Acts of people and timelines on a run.
 
 use materia_contract::{
     AgentsChosen, ApprovalDenied, ApprovalRequested, BudgetChanged, Condition, Do, Event,

@@ -1,5 +1,5 @@
-//! Who could start, and who comes first: what a person asked for, then further attempts, then elements
-//! of a `foreach`, then nodes by the age of their inputs (D7).
+//! Start order: turns that a person asked for, further attempts, elements of a `foreach`, then nodes by the age of
+//! their inputs (D7).
 
 use materia_contract::{ErrorCode, Event, EventBody, Pace, Trigger, Uuid};
 

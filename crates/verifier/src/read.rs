@@ -1,4 +1,4 @@
-//! What an output says: its verdict, its items, what it changes and what of it means nothing (H1–H11).
+//! Parsing of an output: its verdict, its items, its changes, and its ignored fields (H1–H11).
 
 use indexmap::IndexMap;
 use materia_contract::{
@@ -12,7 +12,7 @@ use crate::state::Verifier;
 use crate::wiring::Wiring;
 use crate::{Checked, hold};
 
-/// What an output says.
+/// A parsed output.
 #[derive(Debug, Default)]
 pub(crate) struct Reading {
     pub(crate) verdict: Option<bool>,
@@ -111,7 +111,7 @@ impl Verifier {
         self.read(chart, node, report, Some((start, start + trimmed.len()))).is_ok()
     }
 
-    /// What `assign` copies, in order; a later source sees what an earlier one has set.
+    /// Adds the values that `assign` copies, in order; a later source sees the values that an earlier one has set.
     fn assigns(
         &self,
         plan: &Node,
@@ -295,7 +295,7 @@ fn by_exit_code(report: &TurnOutput) -> String {
 /// Variables that an object sets, and groups of fields that it names in vain.
 pub(crate) type Left = (IndexMap<String, Value>, Vec<Vec<String>>);
 
-/// What the `state` of a failed utility sets, where its whole output is an object (D49).
+/// The variables that the `state` of a failed utility sets, where its whole output is an object (D49).
 pub(crate) fn state_in(output: &str) -> Option<Left> {
     let text = output.trim();
     let object: Map<String, Value> = serde_json::from_str(text).ok()?;

@@ -1,4 +1,4 @@
-//! Short texts made of long ones, as events carry them.
+//! Shortened texts, as events contain them.
 
 /// The longest preview of a payload, in characters.
 const PREVIEW_CHARS_MAX: usize = 120;

@@ -1,4 +1,4 @@
-//! A person ends the current item of a loop.
+//! Skipping of a loop's current item by a person.
 
 use std::collections::BTreeSet;
 

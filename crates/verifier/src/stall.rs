@@ -1,4 +1,4 @@
-//! Turns of dataflow on a cycle that only repeat themselves (D23).
+//! Detection of dataflow turns on a cycle that only repeat themselves (D23).
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -17,7 +17,7 @@ const EQUAL_DIFFS: usize = 2;
 const EQUAL_FAILURES: usize = 3;
 const ALTERNATING: usize = 4;
 
-/// What the newest turns of a node came to, as hashes, each with its turn.
+/// Hashes of the newest results of a node, each with its turn.
 #[derive(Debug, Default)]
 pub(crate) struct Traces {
     item: Option<ItemId>,

@@ -1,4 +1,4 @@
-//! Who starts, in what order, and with what (D7, X18, X22).
+//! Starts of turns: which node, in which order, with which inputs (D7, X18, X22).
 
 use materia_contract::time::Micros;
 use materia_contract::{
@@ -17,7 +17,7 @@ use crate::{Checked, hold};
 #[derive(Debug, Default)]
 pub(crate) struct Starting {
     pub(crate) node: usize,
-    /// What it must take, in order, and how much of it was taken.
+    /// The inputs that it must take, in order, and how many were taken.
     pub(crate) takes: Vec<(Micros, Uuid)>,
     pub(crate) taken: usize,
     pub(crate) trail: Trail,
@@ -54,7 +54,7 @@ impl Verifier {
         }
     }
 
-    /// What the node would take now: on a person's account where one asked for it.
+    /// The inputs that the node would take now; with the message where a person asked for the turn.
     fn takes_now<'a>(&'a self, chart: &Wiring, node: usize) -> Vec<&'a Waiting> {
         let Some((_, message)) = self.request_for(chart, node) else {
             return self.takes(chart, node);

@@ -1,4 +1,4 @@
-//! What is known of a run from its events: what is open, and nothing of what is over.
+//! State of a run from its events: open work only, no history.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::stall::Traces;
 use crate::trail::Trail;
 use crate::wiring::Wiring;
 
-/// What is thought of a run.
+/// The verifier and its state of a run.
 #[derive(Debug)]
 pub struct Verifier {
     pub(crate) run: RunId,
@@ -57,7 +57,7 @@ pub struct Verifier {
     /// Multi-turn nodes that wait for a person, with their results.
     pub(crate) paused: BTreeMap<usize, Last>,
     pub(crate) budget: Budget,
-    /// What the run keeps, as it was last measured.
+    /// The storage at the last measurement.
     pub(crate) storage: Option<StorageMeasured>,
     /// Bounds that were warned about: tokens, cost, turns.
     pub(crate) warned: [bool; 3],
@@ -81,7 +81,7 @@ pub struct Verifier {
     pub(crate) decision: Decision,
 }
 
-/// What the first event says once and for all.
+/// Data of the first event that never changes.
 #[derive(Debug, Default)]
 pub(crate) struct Beginning {
     pub(crate) at: Micros,
@@ -129,7 +129,7 @@ pub(crate) struct Decision {
     pub(crate) not_asked: u32,
     /// Whether all that it does is to say who answers.
     pub(crate) only_agents: bool,
-    /// What people did: how often, and the last event that says so.
+    /// Acts of people: how many, and the last event of each kind.
     pub(crate) requested: (usize, u64),
     pub(crate) offered: (usize, u64),
     pub(crate) answered: (usize, u64),
@@ -137,7 +137,7 @@ pub(crate) struct Decision {
     pub(crate) fired: (usize, u64),
     /// Ticks that were set by a schedule, each with its event.
     pub(crate) scheduled: Vec<(u64, NextTick)>,
-    /// What it began with.
+    /// The type of its first event.
     pub(crate) opening: Option<&'static str>,
     /// The oldest input of the node that was started last by its inputs.
     pub(crate) oldest_taken: Option<(Micros, Uuid)>,
@@ -147,7 +147,6 @@ pub(crate) struct Decision {
     pub(crate) resumed: Option<Resumed>,
 }
 
-/// What is known of a node.
 #[derive(Debug, Default)]
 pub(crate) struct AtNode {
     pub(crate) visits: u32,
@@ -173,7 +172,7 @@ pub(crate) struct AtNode {
     pub(crate) done: Option<(u64, Started)>,
 }
 
-/// What is known of a way.
+/// State of an edge or of an exit of a loop.
 #[derive(Debug, Default)]
 pub(crate) struct OnWay {
     /// Payloads that wait to be attached, oldest first.
@@ -238,7 +237,7 @@ pub(crate) struct ItemId {
     pub(crate) index: u32,
 }
 
-/// What an item is one of.
+/// The list of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ListId {
     Loop(usize),
@@ -255,7 +254,7 @@ pub(crate) struct Iteration {
     pub(crate) manual: bool,
 }
 
-/// What a person was asked, and said.
+/// An approval: question and answer.
 #[derive(Debug)]
 pub(crate) struct Consent {
     pub(crate) hash: String,
@@ -283,7 +282,7 @@ pub(crate) struct Started {
     pub(crate) retries: u32,
     /// Whether an attempt before it lost its session.
     pub(crate) afresh: bool,
-    /// What it was given: the hash of an input, the length of a prompt.
+    /// Its input: the hash of a utility's input, the length of a prompt.
     pub(crate) input_hash: Option<String>,
     pub(crate) prompt_bytes: usize,
 }
@@ -307,7 +306,7 @@ pub(crate) enum Why {
     Failed,
 }
 
-/// What the last completed turn put out.
+/// Output of the last completed turn.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Last {
     pub(crate) turn: Option<u64>,
@@ -319,7 +318,7 @@ pub(crate) struct Last {
     pub(crate) own_json: bool,
     /// The text of its object.
     pub(crate) object: Option<Arc<str>>,
-    /// What it left besides, each by its kind and how it begins.
+    /// Its artifacts, each with its kind and its first characters.
     pub(crate) artifacts: Vec<(String, String)>,
     pub(crate) verdict: Option<bool>,
 }
@@ -332,7 +331,7 @@ pub(crate) struct Caught {
     pub(crate) message: String,
 }
 
-/// What was spent.
+/// Usage.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Spent {
     pub(crate) turns: u64,

@@ -1,4 +1,4 @@
-//! Timers are set, moved and fired, each as an event (D7, D18).
+//! Timers: set, moved and fired, each as an event (D7, D18).
 
 use materia_contract::time::Micros;
 use materia_contract::{Event, EventBody, NextTick, Timer, TimerFired};

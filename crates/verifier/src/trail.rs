@@ -1,12 +1,12 @@
-//! The way that work has come, and how often it went round without getting on (D22).
+//! The trail of work, and the number of cycles without progress (D22).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// How work came to where it is. Every payload has its own.
+/// Trail of a payload. Every payload has its own.
 ///
-/// What lies outside all loops is told first, then what lies in each loop around the node that was come to.
-/// A loop counts outside as the member by which it was entered.
+/// The first level is outside all loops, then one for each loop around the present node. A loop counts outside as the
+/// member by which it was entered.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Trail(Arc<Vec<Stretch>>);
 
@@ -23,7 +23,7 @@ struct Stretch {
     returns: BTreeMap<usize, u32>,
 }
 
-/// What a step does where it comes to a node that was entered before.
+/// Effect of a step to a node that was entered before.
 #[derive(Clone, Copy)]
 enum Counted {
     /// It closes a cycle.

@@ -1,4 +1,4 @@
-//! What a turn is given: its session, its answer in the script, its prompt or its input.
+//! Input of a turn: its session, its answer in the script, its prompt or its utility input.
 
 use std::sync::Arc;
 

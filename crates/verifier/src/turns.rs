@@ -1,4 +1,4 @@
-//! Every turn ends once, where it runs, and its end is what its output says.
+//! Ends of turns: each turn ends once, and its end matches its output.
 
 use std::sync::Arc;
 

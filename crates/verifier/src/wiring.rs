@@ -1,6 +1,6 @@
-//! What follows from the plan alone, looked up once: places instead of names.
+//! Facts that follow from the plan alone, resolved once: indices instead of names.
 //!
-//! A plan whose names lead nowhere is objected to here, so that nothing behind it has to ask again.
+//! A plan with unknown names is refused here, so that later code need not check again.
 
 use indexmap::IndexMap;
 use materia_contract::{
@@ -29,7 +29,7 @@ pub(crate) struct Wiring {
     plain: Delivery,
 }
 
-/// What the plan says of a node, by place.
+/// Facts of a node, by index.
 #[derive(Debug, Default)]
 pub(crate) struct NodeFacts {
     /// Its edges, as ways, in order.
@@ -68,7 +68,7 @@ enum Kind {
     Exit(usize),
 }
 
-/// What the plan says of a loop, by place.
+/// Facts of a loop, by index.
 #[derive(Debug)]
 pub(crate) struct Region {
     pub(crate) consumes: Option<usize>,
@@ -239,7 +239,7 @@ impl Wiring {
         matches!(self.ways[at].kind, Kind::OnFailure)
     }
 
-    /// What it means to come to a node, over a way or by itself.
+    /// The arrival at a node, over an edge or without one.
     pub(crate) fn coming(&self, to: usize, over: Option<usize>) -> Coming<'_> {
         let exit_of = match over.map(|way| &self.ways[way].kind) {
             Some(Kind::Exit(region)) => Some(*region),

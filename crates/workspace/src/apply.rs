@@ -1,4 +1,4 @@
-//! A published branch and the user's checkout: merging it, dropping it, and whether it was merged.
+//! Merges a published branch into the user's checkout, drops it, and checks whether it was merged.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -26,7 +26,7 @@ const HALF_DONE: [&str; 7] = [
     "index.lock",
 ];
 
-/// What `apply` did.
+/// Result of `apply`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Applied {
     /// The branch was merged already.

@@ -1,4 +1,4 @@
-//! The base of a cast that began before.
+//! Base of an earlier cast.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Making a workspace.
+//! Makes workspaces.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

@@ -1,4 +1,4 @@
-//! A workspace that begins where another one was.
+//! Makes a workspace from a state of another one.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ pub enum ForkRefusal {
     Gone {
         /// The other cast.
         cast_id: String,
-        /// What is missing.
+        /// The missing part.
         reason: String,
     },
     /// Something failed.

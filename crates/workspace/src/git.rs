@@ -1,4 +1,4 @@
-//! Calls of git with no environment and no settings but ours.
+//! Runs git with an empty environment and with our settings only.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -173,7 +173,7 @@ impl Git {
         }
     }
 
-    /// What a call says, without the end of its last line.
+    /// The output of a call, without the last newline.
     pub(crate) fn text<W: AsRef<OsStr>>(
         &self,
         words: impl IntoIterator<Item = W>,

@@ -13,11 +13,11 @@
 //!   of the user's repository or of the workspace: it gets a git folder of ours whose `refs`, `packed-refs` and
 //!   `objects` are links. So nothing runs that a repository names: no hook, filter, monitor, driver or helper.
 //! * The user's repository gets refs under `refs/materia/<castId>/`, at publication the branch `materia/<castId>` and
-//!   its objects, and what [`apply`] is asked to do. Otherwise it is only read.
+//!   its objects, and the changes of [`apply`]. Otherwise it is only read.
 //! * Each operation can be repeated after a crash at any moment and comes to the same result.
 //! * Each call of git has a limit of time, and of bytes that are kept in memory.
 //!
-//! Deliberately absent: casts, events and their rules. Callers know which operation is due.
+//! The crate knows no casts, events or rules. Callers know which operation is due.
 
 mod apply;
 mod base;

@@ -1,4 +1,4 @@
-//! Where workspaces lie.
+//! Folders of workspaces.
 
 use std::path::{Path, PathBuf};
 
@@ -172,7 +172,7 @@ fn from_bytes(bytes: Vec<u8>) -> std::ffi::OsString {
     std::os::unix::ffi::OsStringExt::from_vec(bytes)
 }
 
-/// What lies beneath a folder, in bytes on disk. What cannot be read counts nothing.
+/// Disk usage of a folder, in bytes. Unreadable entries count as 0.
 fn bytes_of(folder: &Path) -> u64 {
     let mut open = vec![folder.to_owned()];
     let mut bytes = 0;

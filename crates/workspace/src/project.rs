@@ -1,4 +1,4 @@
-//! The user's repository, which is read without its settings, and what must hold before it can have a workspace.
+//! The user's repository, read without its settings, and the conditions for a workspace of it.
 
 use std::fmt::Write as _;
 use std::fs;

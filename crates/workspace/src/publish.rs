@@ -1,4 +1,4 @@
-//! Bringing a cast's result into the user's repository.
+//! Publishes a cast's branch into the user's repository.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! All refs of a workspace as text: one blob that says where HEAD and the refs were.
+//! List of HEAD and all refs of a workspace, as one text blob.
 
 use std::collections::BTreeMap;
 

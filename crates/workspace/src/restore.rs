@@ -1,4 +1,4 @@
-//! Putting files, HEAD and refs back to what a look found.
+//! Restores files, HEAD and refs to those of a snapshot.
 
 use std::ffi::OsStr;
 use std::io::Read as _;
@@ -13,7 +13,7 @@ use crate::ref_list::{self, Listing, OURS, Target};
 use crate::snapshot::{HEAD_LOG, Look};
 use crate::workspace::Workspace;
 
-/// What stays in the git folder of the worktree; all else there belongs to something half done.
+/// Entries that stay in the git folder of the worktree; all others belong to unfinished operations.
 const STAYS: [&str; 5] = ["HEAD", "index", "info", "logs", "modules"];
 /// How often the files are looked at again: patterns of ignored files may come back in between.
 const ROUNDS_MAX: usize = 3;

@@ -1,7 +1,7 @@
-//! A look at the files: which tree they are, and where HEAD and the refs stand.
+//! Snapshot of a workspace: the tree of its files, HEAD and the refs.
 //!
-//! Our index has every file that is in HEAD or that git does not ignore, with its times, so that a file that did not
-//! change is not read again. The index of the turns is never used.
+//! Our index has every file that is in HEAD or that git does not ignore, with its times, so that unchanged files are
+//! not read again. The index of the turns is never used.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;

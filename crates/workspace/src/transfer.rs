@@ -1,4 +1,4 @@
-//! Objects from one repository to another, without a remote: a pack in a temporary file.
+//! Copies objects from one repository to another without a remote, by a pack in a temporary file.
 
 use std::fmt::Write as _;
 use std::fs::File;

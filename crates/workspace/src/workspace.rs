@@ -1,4 +1,4 @@
-//! A workspace that is there.
+//! An existing workspace.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -215,7 +215,7 @@ pub struct Status {
     pub published: Option<String>,
 }
 
-/// What is known about a cast's workspace or its published branch. Looks at the files as they are now.
+/// The state of a cast's workspace or of its published branch. Takes a snapshot of the files.
 pub fn status(place: &Place) -> Result<Status, Fault> {
     let project = Project::open(&place.project_dir)?;
     let published = project.id_of(&place.branch())?;

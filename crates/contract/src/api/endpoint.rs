@@ -1,4 +1,4 @@
-//! What an endpoint is made of.
+//! Description of one endpoint of the server: method, path, query, body, answer, access.
 
 use crate::schema::{JsonSchema, Schema, SchemaGenerator};
 
@@ -36,12 +36,12 @@ impl Method {
     }
 }
 
-/// Who may ask.
+/// Required authentication.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Anybody who passes the rest of the guard.
+    /// Every client that passes the rest of the guard.
     Open,
-    /// Who has the token, or a session with its key.
+    /// Clients with the token, or with a session and its key.
     Known,
     /// A session alone: a person has signed in.
     Person,
@@ -52,7 +52,7 @@ pub enum Access {
 pub struct Param {
     /// Its name.
     pub name: &'static str,
-    /// What it says.
+    /// One sentence for the API reference.
     pub says: &'static str,
     /// Whether it is a number.
     pub number: bool,
@@ -80,7 +80,7 @@ pub(super) fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
 }
 
-/// What is answered when all goes well.
+/// Body of a successful answer.
 #[derive(Debug, Clone, Copy)]
 pub enum Answer {
     /// JSON of this shape.
@@ -102,16 +102,16 @@ pub struct Endpoint {
     pub method: Method,
     /// Where: parts in braces stand for any text.
     pub path: &'static str,
-    /// What it does, in a sentence.
+    /// One sentence for the API reference.
     pub says: &'static str,
-    /// What may stand in the query.
+    /// The allowed query parameters.
     pub query: &'static [Param],
-    /// What has to be sent along.
+    /// The request body; none where nothing is sent.
     pub body: Option<Shape>,
-    /// What is answered.
+    /// The body of a successful answer.
     pub answer: Answer,
     /// The status of that.
     pub status: u16,
-    /// Who may ask.
+    /// The required authentication.
     pub access: Access,
 }

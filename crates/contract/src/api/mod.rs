@@ -1,8 +1,7 @@
-//! The server's doors: one table of endpoints, from which come the routes, the description (`openapi.json`) and
-//! the page's types.
+//! The server's API: one table of endpoints, from which the routes, the description (`openapi.json`) and the page's
+//! types are made.
 //!
-//! What is answered is mostly a [`body`](crate::body) that a command prints with `--json`, or a shape of [`shapes`] around
-//! one.
+//! Most answers are a [`body`](crate::body) that a command prints with `--json`, or a shape of [`shapes`] around one.
 
 mod endpoint;
 pub mod shapes;

@@ -97,7 +97,7 @@ const fn post(name: Name, path: &'static str, says: &'static str, answer: Answer
     Endpoint { method: Method::Post, ..get(name, path, says, answer) }
 }
 
-/// Every door, in the order in which the documentation tells of them.
+/// Every endpoint, in the order of the documentation.
 pub const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
         query: &[Param::text("nonce", "1 to 64 letters and digits; the answer then has a `proof`")],

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Amount, NodeId};
 
-/// What `bounds --json` prints.
+/// Output of `bounds --json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BoundsBody {
@@ -42,7 +42,7 @@ pub struct SocketBound {
     /// Whether the bound rests on what holds where the author says nothing (D22, D23).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_default: bool,
-    /// What its turns cost so far in the project.
+    /// Cost of its turns in past casts of the project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub past: Option<PastTurns>,
     /// The most that it costs, as far as a budget or the past says.
@@ -84,11 +84,11 @@ pub struct BoundOf {
 pub struct NoBound {
     /// The socket.
     pub socket: NodeId,
-    /// What would give it one.
+    /// The field that would bound it.
     pub field: String,
 }
 
-/// What turns of a materia cost in past casts of the project.
+/// Cost of turns of a materia in past casts of the project.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PastTurns {

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Budget, CastStatus, RunId, UsageTotals};
 
-/// What a cast may spend, and what it has spent.
+/// Budget and usage of a cast.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BudgetBody {
@@ -11,8 +11,8 @@ pub struct BudgetBody {
     pub cast_id: RunId,
     /// Where it stands.
     pub status: CastStatus,
-    /// What it may spend; what is absent is not bounded.
+    /// Its budget; an absent bound is no bound.
     pub budget: Budget,
-    /// What it has spent.
+    /// Its usage so far.
     pub usage: UsageTotals,
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{Amount, CastStatus, EdgeId, NodeId, Outcome, RunId, UsageTotals};
 
-/// What `compare --json` prints.
+/// Output of `compare --json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Comparison {
@@ -24,7 +24,7 @@ pub struct Comparison {
     pub routes: Vec<ComparedRoute>,
     /// Variables that differ.
     pub variables: Vec<ComparedValue>,
-    /// What both have spent since they parted.
+    /// Usage of both casts; of forks only the part after the fork.
     pub totals: ComparedTotals,
 }
 
@@ -36,14 +36,14 @@ pub struct Compared {
     pub cast_id: RunId,
     /// The loadout it runs.
     pub loadout: String,
-    /// What was asked for.
+    /// The request of the user.
     pub request: String,
     /// Where it stands.
     pub status: CastStatus,
     /// The cast it was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<RunId>,
-    /// What it has spent in all.
+    /// Its usage in all.
     pub usage: UsageTotals,
 }
 
@@ -51,9 +51,9 @@ pub struct Compared {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ComparedVerdict {
-    /// Both are there and agree.
+    /// Both have it, with the same content.
     Same,
-    /// Both are there and do not.
+    /// Both have it, with different content.
     Differs,
     /// Only the first cast has it.
     OnlyA,
@@ -67,13 +67,13 @@ pub enum ComparedVerdict {
 pub enum ComparedAspect {
     /// How it ended.
     Outcome,
-    /// What it was asked or given.
+    /// Its prompt, or the input of a utility.
     Prompt,
-    /// What it put out.
+    /// Its output.
     Output,
     /// Where it led.
     Route,
-    /// What it cost.
+    /// Its cost.
     Cost,
 }
 
@@ -83,7 +83,7 @@ pub enum ComparedAspect {
 pub struct ComparedTurn {
     /// Where it ran.
     pub socket: NodeId,
-    /// What ran there.
+    /// The materia in the socket.
     pub materia: String,
     /// The key of the work item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -91,7 +91,7 @@ pub struct ComparedTurn {
     /// Its name for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item_label: Option<String>,
-    /// The how-manieth attempt at this item of this socket it is, since the casts parted.
+    /// The number of the attempt at this item of this socket, counted after the fork.
     pub attempt: u32,
     /// Whether they agree.
     pub verdict: ComparedVerdict,
@@ -104,10 +104,10 @@ pub struct ComparedTurn {
     /// The turn of the second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub b: Option<TurnSide>,
-    /// What both were asked, where that differs.
+    /// Both prompts, where they differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<TwoTexts>,
-    /// What both put out, where that differs.
+    /// Both outputs, where they differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<TwoTexts>,
 }
@@ -129,7 +129,7 @@ pub struct TurnSide {
     /// Its cost, as far as it was reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Amount>,
-    /// Its tokens, likewise.
+    /// Its tokens, as far as they were reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
     /// How long it took.
@@ -140,9 +140,9 @@ pub struct TurnSide {
 /// A text of each cast.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TwoTexts {
-    /// That of the first.
+    /// The text of the first.
     pub a: String,
-    /// That of the second.
+    /// The text of the second.
     pub b: String,
 }
 
@@ -170,7 +170,7 @@ pub struct ComparedValue {
     pub b: Option<Value>,
 }
 
-/// What both have spent since they parted.
+/// Usage of both casts; of forks only the part after the fork.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ComparedTotals {
@@ -178,7 +178,7 @@ pub struct ComparedTotals {
     pub turns: Two<u64>,
     /// Tokens.
     pub tokens: Two<u64>,
-    /// Cost, where somebody reported one.
+    /// Cost, where it was reported.
     pub cost: Two<Option<Amount>>,
     /// Time in turns.
     pub duration_ms: Two<u64>,
@@ -187,8 +187,8 @@ pub struct ComparedTotals {
 /// A figure of each cast.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Two<T> {
-    /// That of the first.
+    /// The value of the first.
     pub a: T,
-    /// That of the second.
+    /// The value of the second.
     pub b: T,
 }

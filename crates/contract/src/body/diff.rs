@@ -1,17 +1,17 @@
-//! What changed between two documents.
+//! Differences between two documents.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What `check --diff --json` prints.
+/// Output of `check --diff --json`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Difference {
-    /// What is new.
+    /// Parts that only the newer document has.
     pub added: Vec<Change>,
-    /// What is gone.
+    /// Parts that only the older document has.
     pub removed: Vec<Change>,
-    /// What is there in both, and not the same.
+    /// Parts that both have, with different content.
     pub changed: Vec<Change>,
 }
 
@@ -26,7 +26,7 @@ impl Difference {
 /// One change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Change {
-    /// What kind of thing it is.
+    /// Kind of the changed part.
     pub kind: ChangedKind,
     /// A JSON Pointer to it: in the newer document, or in the older one where it is gone.
     pub path: String,
@@ -40,7 +40,7 @@ pub struct Change {
     pub to: Option<Value>,
 }
 
-/// What kind of thing has changed.
+/// Kinds of parts of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ChangedKind {

@@ -1,4 +1,4 @@
-//! Every history that a loadout can take.
+//! Exploration of every history that a loadout can take.
 
 use crate::schema::JsonSchema;
 use indexmap::IndexMap;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::script::Script;
 use crate::{EdgeId, NodeId};
 
-/// What `explore --json` prints.
+/// Output of `explore --json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExploreBody {
@@ -15,7 +15,7 @@ pub struct ExploreBody {
     pub loadout: String,
     /// The lengths of lists that were tried.
     pub items: Vec<u64>,
-    /// Whether every state was looked at.
+    /// Whether every state was explored.
     pub complete: bool,
     /// Why not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -28,16 +28,16 @@ pub struct ExploreBody {
     pub unreached_sockets: Vec<NodeId>,
     /// Edges, and exits of loops, that no history takes.
     pub unreached_edges: Vec<EdgeId>,
-    /// What was found, each with a shortest history.
+    /// The findings, each with a shortest history that leads to it.
     pub findings: Vec<ExploreFinding>,
     /// The properties that were asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub properties: Vec<PropertyAnswer>,
-    /// What the result does not say.
+    /// Limits of the result, a sentence each.
     pub notes: Vec<String>,
 }
 
-/// What kind of thing an exploration found.
+/// Kinds of findings of an exploration.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -63,7 +63,7 @@ pub enum ExploreKind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExploreFinding {
-    /// What it is.
+    /// Its kind.
     pub kind: ExploreKind,
     /// A sentence that says it.
     pub message: String,
@@ -101,7 +101,7 @@ pub enum Proof {
     Proved,
     /// A history breaks it.
     Refuted,
-    /// Not all histories were looked at, and none of those breaks it.
+    /// Not all histories were explored, and none of the explored ones breaks it.
     Undecided,
 }
 

@@ -1,13 +1,13 @@
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A file of configuration, for whoever shows or edits it.
+/// A configuration file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConfigFile {
     /// Where it comes from: `shipped`, `profile`, `project`, `environment` or `option`.
     pub layer: String,
-    /// Its path: relative to the project where it lies inside.
+    /// Its path; relative to the project if it is inside.
     pub file: String,
     /// Its text; empty where it could not be read.
     pub text: String,

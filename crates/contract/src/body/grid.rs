@@ -23,7 +23,7 @@ pub struct Grid {
     pub loops: IndexMap<String, GridLoop>,
 }
 
-/// What runs in a socket.
+/// Kind of the materia in a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SocketType {
@@ -44,7 +44,7 @@ pub struct GridSocket {
     /// The colour of the materia.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub color: Option<String>,
-    /// What runs there.
+    /// Whether an agent or a utility runs there.
     #[serde(rename = "type")]
     pub kind: SocketType,
     /// The ways out, in the order in which they are tried.
@@ -96,7 +96,7 @@ pub struct GridEdge {
     pub when: Condition,
     /// A socket, or `end`.
     pub to: String,
-    /// What must hold of a value.
+    /// The comparison that must hold for the edge to be taken.
     #[serde(default, rename = "where", skip_serializing_if = "Option::is_none")]
     pub guard: Option<Guard>,
     /// How often it may be taken for one item.

@@ -11,9 +11,9 @@ pub struct Health {
     pub agents: Vec<AgentHealth>,
     /// The agent of every socket that names none; absent where there is none.
     pub uses: Option<String>,
-    /// What the machine has to hold turns with.
+    /// Means of the machine to confine turns.
     pub sandbox: Sandbox,
-    /// What does not hold here because the machine lacks something, a sentence each.
+    /// Protections that are missing on this machine, a sentence each.
     #[serde(default)]
     pub gaps: Vec<String>,
     /// The runtime that some agents need; absent where it is not installed.
@@ -48,15 +48,15 @@ pub struct AgentHealth {
     pub version: Option<String>,
     /// The version that it was tried with.
     pub tested_with: String,
-    /// Whether a login was found; absent where nobody can tell.
+    /// Whether a login was found; absent where it is unknown.
     pub logged_in: Option<bool>,
-    /// What speaks for the login.
+    /// The sign by which the login was found, such as a file or a variable.
     pub evidence: Option<String>,
-    /// What it can do.
+    /// Its capabilities.
     pub capabilities: Capabilities,
-    /// What is missing, and how to get it.
+    /// Missing parts, and how to install them.
     pub missing: Option<String>,
-    /// Whether this project names its program and nobody has approved that: then it was not started.
+    /// Whether the project names its program and that is not approved: then it was not started.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub not_run: bool,
     /// The model that this project asks for; absent where it asks for none.
@@ -64,7 +64,7 @@ pub struct AgentHealth {
     pub model: Option<String>,
 }
 
-/// What the machine has to hold turns with.
+/// Means of the machine to confine turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Sandbox {

@@ -1,7 +1,7 @@
-//! What is answered to questions about a cast, a plan or this machine, whoever asks: a command with `--json`,
-//! a server, a tool.
+//! Answers to questions about a cast, a plan or this machine. The commands print them with `--json`, and the server
+//! sends them.
 //!
-//! Each is a type with a schema of its own under `schemas/`, so that whoever reads one need not guess.
+//! Each is a type with a schema of its own under `schemas/`.
 
 mod bounds;
 mod budget;

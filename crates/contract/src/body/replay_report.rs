@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::{CastStatus, RunId};
 
-/// What came of verifying a cast.
+/// Result of verifying a cast.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum ReplayBody {
@@ -20,7 +20,7 @@ pub enum ReplayBody {
 pub struct Verified {
     /// The cast.
     pub cast_id: RunId,
-    /// `true`; `null` where nobody can say whether all events follow, see `undecided`.
+    /// `true`; `null` where it is unknown whether all events follow, see `undecided`.
     pub ok: Option<bool>,
     /// How many events were verified.
     pub events: u64,
@@ -53,8 +53,8 @@ pub struct Mismatch {
     pub cast_id: RunId,
     /// Always `false`.
     pub ok: bool,
-    /// The first event that does not follow; absent where the damage lies beside the events.
+    /// The first event that does not follow; absent where the damage is not in the events.
     pub seq: Option<u64>,
-    /// What is wrong with it, in words.
+    /// The fault in a sentence.
     pub fault: String,
 }

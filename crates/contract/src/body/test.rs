@@ -1,4 +1,4 @@
-//! Cases of an author, and casts as cases.
+//! Results of `test`: cases of an author, and casts as cases.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ pub struct CaseBody {
     pub cast_id: RunId,
     /// The file of the case.
     pub file: String,
-    /// Whether the case has a configuration of its own; otherwise it runs on that of the project.
+    /// Whether the case has its own configuration; otherwise it uses the configuration of the project.
     pub own_config: bool,
 }
 
@@ -33,13 +33,13 @@ pub enum TestBody {
 pub struct TestedCase {
     /// Its file.
     pub case: String,
-    /// What it shows; empty where it cannot be read.
+    /// The name of the case, a sentence; empty where the file cannot be read.
     pub name: String,
     /// Whether all was as expected.
     pub ok: bool,
-    /// What was expected and not found.
+    /// Expectations that did not hold.
     pub failures: Vec<String>,
-    /// Whether its expectations were written anew.
+    /// Whether its expectations were updated.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub updated: bool,
     /// How long it took.
@@ -54,7 +54,7 @@ pub struct TestedAll {
     pub passed: usize,
     /// How many did not.
     pub failed: usize,
-    /// How many of those were written anew.
+    /// How many of those were updated.
     pub updated: usize,
     /// The edges that no case takes, of every loadout that a case runs.
     pub untaken: Vec<Untaken>,
@@ -68,6 +68,6 @@ pub struct Untaken {
     pub loadout: String,
     /// How many edges it has, exits of loops and ways out of failures included.
     pub all: usize,
-    /// Those that no case takes.
+    /// Edges that no case takes.
     pub edges: Vec<EdgeId>,
 }

@@ -3,13 +3,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::RunId;
 
-/// What is answered where another process drives the cast: it has been told.
+/// Answer where another process drives the cast: the command is in its inbox.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Told {
     /// The cast.
     pub cast_id: RunId,
-    /// Always true: the command is written down, and whoever drives the cast takes it.
+    /// Always true: the command waits in the inbox for the driver of the cast.
     pub told: bool,
     /// The events that followed from it; null where it has not been taken yet.
     pub events: Option<Vec<u64>>,

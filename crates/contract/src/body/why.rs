@@ -19,7 +19,7 @@ pub struct Why {
     pub because: Vec<Because>,
     /// Whether the scheduler would start a turn there.
     pub runnable: bool,
-    /// What the scheduler asks before it does.
+    /// The conditions that the scheduler checks.
     pub conditions: Vec<Condition>,
     /// The smallest thing that would let it run; absent where nothing would.
     pub suggestion: Option<Suggestion>,
@@ -32,7 +32,7 @@ pub struct Because {
     /// The event that made it true, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// What is true.
+    /// The fact in a sentence.
     pub text: String,
 }
 
@@ -44,11 +44,11 @@ pub struct Condition {
     pub name: String,
     /// Whether it holds.
     pub holds: bool,
-    /// What is the case, in words.
+    /// Its state in a sentence.
     pub text: String,
     /// The events that made it so.
     pub events: Vec<u64>,
-    /// What it consists of.
+    /// Its parts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub of: Vec<Self>,
 }
@@ -59,7 +59,7 @@ pub struct Condition {
 pub struct Suggestion {
     /// All of it in one sentence.
     pub sentence: String,
-    /// What to do, in order.
+    /// The steps, in order.
     pub steps: Vec<SuggestedStep>,
 }
 
@@ -67,15 +67,15 @@ pub struct Suggestion {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SuggestedStep {
-    /// What, by a name of its own: `fork`, `wait`, or that of the command.
+    /// Its kind: `fork`, `wait`, or the name of the command.
     pub kind: String,
-    /// The same as a command, with all that belongs to it.
+    /// The step as a command with its arguments.
     #[serde(flatten)]
     pub what: Suggested,
     /// The command to type, where it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// What it does, in words.
+    /// Its effect in a sentence.
     pub text: String,
 }
 

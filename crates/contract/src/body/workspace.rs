@@ -1,4 +1,4 @@
-//! The workspace of a cast, and what was cleaned up.
+//! The workspace of a cast, and the result of `clean`.
 
 use serde::{Deserialize, Serialize};
 
@@ -72,13 +72,13 @@ pub struct WorkspaceDiff {
     pub cut: bool,
 }
 
-/// What `clean` removed, or would remove.
+/// Result of `clean`, or of a dry run of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Cleaned {
-    /// Whether nothing was removed, because somebody only asks.
+    /// Whether it was a dry run, which removes nothing.
     pub dry_run: bool,
-    /// What.
+    /// The removed items.
     pub items: Vec<CleanedItem>,
     /// Bytes on disk of all of it.
     pub bytes: u64,

@@ -188,9 +188,9 @@ pub fn tool_writes(name: &str) -> bool {
 pub enum ToolSet {
     /// None at all.
     None,
-    /// Those that change nothing.
+    /// Tools that change nothing.
     ReadOnly,
-    /// Those that change files and run commands.
+    /// Tools that change files and run commands.
     Coding,
 }
 

@@ -1,4 +1,4 @@
-//! Who answers the agent nodes of a run.
+//! The agents that answer the agent nodes of a run.
 
 use crate::schema::JsonSchema;
 use indexmap::IndexMap;
@@ -15,13 +15,13 @@ pub const MOCK: &str = "mock";
 /// The name under which a recording answers.
 pub const RECORDED: &str = "recorded";
 
-/// Who answers a node.
+/// The agent of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Answerer {
     /// The provider, by the name that authors write.
     pub provider: String,
-    /// What its program says its version is, where it says so.
+    /// The version that the program of the agent reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_version: Option<String>,
     /// The model that it is asked for, where one was chosen.
@@ -29,7 +29,7 @@ pub struct Answerer {
     pub model: Option<String>,
 }
 
-/// Who answers which node.
+/// The agents, by node.
 pub type Answerers = IndexMap<NodeId, Answerer>;
 
 /// Data of `agents.chosen`: from here on others answer than before.

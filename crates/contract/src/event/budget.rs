@@ -1,4 +1,4 @@
-//! What a run or a node may spend.
+//! Budgets of a run and of its nodes.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -62,7 +62,7 @@ pub struct StorageMeasured {
     pub free_mb: u64,
     /// Megabytes that have to stay free there.
     pub floor_mb: u64,
-    /// The same of the disk in bytes, which decides where it is there: a small disk has less than a megabyte to keep free.
+    /// The disk in bytes. Where present it decides, because a small disk has less than a megabyte to keep free.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<DiskMeasured>,
 }
@@ -71,14 +71,14 @@ pub struct StorageMeasured {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DiskMeasured {
-    /// What is free.
+    /// Free bytes.
     pub free: u64,
-    /// What has to stay free.
+    /// Bytes that must stay free.
     pub floor: u64,
 }
 
 impl StorageMeasured {
-    /// Whether a cast that may keep so many megabytes may start anything more.
+    /// Whether a cast with this storage limit may start turns.
     #[must_use]
     pub fn leaves_room(&self, max_mb: u64) -> bool {
         let fits = |disk: DiskMeasured| disk.free >= disk.floor;

@@ -1,4 +1,4 @@
-//! What becomes of payloads on their way, and of timers.
+//! Delivery of payloads, and timers.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -63,7 +63,7 @@ pub struct PayloadFiltered {
     pub edge_id: EdgeId,
 }
 
-/// What a timer is for. There is at most one of each.
+/// Purpose of a timer. There is at most one of each.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum Timer {

@@ -1,4 +1,4 @@
-//! Work items: the loops that go through them.
+//! Loops over work items.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ pub struct LoopEntered {
     /// The loop.
     #[serde(rename = "loop")]
     pub region: String,
-    /// The how-manieth time it is entered, from 1.
+    /// The number of the entry, from 1.
     pub entry: u32,
     /// How many items it will iterate; absent where it iterates no list.
     pub count: Option<u32>,
@@ -63,7 +63,7 @@ pub struct LoopExhausted {
 pub struct FollowUpCaptured {
     /// The turn that was not satisfied.
     pub turn: u64,
-    /// The node that will hear of it.
+    /// The node that gets the reason.
     pub target: NodeId,
     /// The key of the work item.
     pub item: Option<String>,

@@ -1,4 +1,4 @@
-//! What people, or a timeline, did to a run.
+//! Acts of people, or of a timeline, on a run.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ pub struct TurnRequested {
 pub struct ApprovalRequested {
     /// A hash of the turn that would run: its node, item and payloads.
     pub hash: String,
-    /// Those payloads, in order.
+    /// The payloads, in order.
     pub payloads: Vec<Uuid>,
 }
 
@@ -56,7 +56,7 @@ pub struct ApprovalDenied {
 pub struct TimelineReached {
     /// Its place in the timeline, from 0.
     pub index: u32,
-    /// What happens.
+    /// The act.
     pub act: Do,
 }
 

@@ -1,4 +1,4 @@
-//! Where a result leads: the edge taken, what crosses it, what it leaves in the state.
+//! Routing of a result: the edge, the payload, and the change of the variables.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! How a run comes to be, stops, goes on and ends.
+//! Start, stop, resumption and end of a run.
 
 use crate::schema::JsonSchema;
 use indexmap::IndexMap;
@@ -19,7 +19,7 @@ pub struct RunCreated {
     pub plan_hash: String,
     /// The folder that turns work in, as [`path_tokens`](crate::path_tokens) names it.
     pub cwd: String,
-    /// The folder of this cast, likewise.
+    /// The folder of this cast, as a placeholder.
     pub run_dir: String,
     /// Whether the scheduler starts turns.
     pub pace: Pace,
@@ -92,22 +92,19 @@ pub struct ForkedFrom {
     pub seq: u64,
     /// The hash of that event there.
     pub hash: String,
-    /// Whose ids the shared events have: each cast with the last place at which it was the one
-    /// that wrote them.
+    /// The casts whose ids the shared events have, each with its last place.
     pub written_by: Vec<(crate::RunId, u64)>,
     /// When the fork was made, by the wall, in microseconds since 1970. Simulated runs have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started: Option<crate::time::Micros>,
 }
 
-/// Which list of a script answers which node.
-///
-/// It is pinned when the run begins, so that the position in each list is a fold over the
-/// events like everything else, and a resumed run goes on where its log says it was.
+/// The list of a script that answers each node. It is recorded when the run begins, so that the position in each list
+/// follows from the events, also after a resume.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ScriptBinding {
-    /// The file, as [`path_tokens`](crate::path_tokens) names it where it lies in the project.
+    /// The file; with a placeholder of [`path_tokens`](crate::path_tokens) if it is in the project.
     pub path: String,
     /// The key that each node uses; nodes without one are not in it. A utility that is in it never starts its program.
     pub keys: IndexMap<NodeId, String>,
@@ -140,7 +137,7 @@ pub enum Pace {
 pub enum GlobalMode {
     /// Only the folder of documents.
     Planning,
-    /// What the node's policy allows.
+    /// The paths that the node's policy allows.
     #[default]
     Implementation,
 }
@@ -151,7 +148,7 @@ pub enum GlobalMode {
 pub struct RunResumed {
     /// The folder that turns work in, as [`path_tokens`](crate::path_tokens) names it.
     pub cwd: String,
-    /// The folder of this cast, likewise.
+    /// The folder of this cast, as a placeholder.
     pub run_dir: String,
     /// Whether failed turns are tried again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -177,7 +174,7 @@ pub struct RunWaiting {
     pub message: String,
 }
 
-/// What a stopped run waits for.
+/// Reasons why a stopped run waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WaitReason {
@@ -195,7 +192,7 @@ pub enum WaitReason {
     Manual,
     /// The simulation reached its end.
     RunFor,
-    /// What a turn would have run is not what somebody approved.
+    /// A turn would have run something that is not approved.
     Trust,
     /// The workspace is not as the run left it, or its branch cannot be published.
     Workspace,
@@ -225,7 +222,7 @@ pub struct RunFailed {
     pub edge_id: Option<EdgeId>,
 }
 
-/// What can make a cast fail.
+/// Reasons why a cast fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorCode {

@@ -1,4 +1,4 @@
-//! What a turn is given, and how it ends.
+//! Input of a turn, and its end.
 
 use std::sync::Arc;
 
@@ -16,9 +16,9 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnStarted {
-    /// The how-manieth turn of this node it is, from 1.
+    /// The number of the visit of this node, from 1.
     pub visit: u32,
-    /// The how-manieth try at it, from 1.
+    /// The number of the attempt, from 1.
     pub attempt: u32,
     /// The key of the current work item.
     pub item: Option<String>,
@@ -99,7 +99,7 @@ fn file_state(
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PromptLayer {
-    /// What it is: `materia`, `request`, `incoming`, `item`, `followUp`, `mode`, `output`, …
+    /// Its kind: `materia`, `request`, `incoming`, `item`, `followUp`, `mode`, `output`, …
     pub name: String,
     /// Where it comes from: a place in the configuration, a payload, an event.
     pub origin: String,
@@ -155,7 +155,7 @@ pub enum Cause {
 pub struct TurnCompleted {
     /// The `turn.started` that began it.
     pub turn: u64,
-    /// The how-manieth turn of this node it is.
+    /// The number of the visit of this node, from 1.
     pub visit: u32,
     /// The number of the attempt, from 1.
     pub attempt: u32,
@@ -172,12 +172,12 @@ pub struct TurnCompleted {
     /// The work items that a generator produced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work_items: Option<Arc<Vec<Value>>>,
-    /// What the runner reported.
+    /// The runner's report.
     #[serde(flatten)]
     pub report: TurnOutput,
 }
 
-/// What a runner reports of a turn that ended by itself.
+/// A runner's report of a turn.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnOutput {
@@ -198,7 +198,7 @@ pub struct TurnOutput {
     /// Bytes of standard output that are not in `output`: those between its beginning and its end (D69).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub stdout_dropped: u64,
-    /// Bytes of standard error that are not in `stderr`, likewise.
+    /// Bytes of standard error that are not in `stderr`: those between its beginning and its end.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub stderr_dropped: u64,
     /// All of standard output, where `output` lacks its middle and JSON is read from it.
@@ -290,7 +290,7 @@ pub struct Artifact {
     pub name: String,
     /// The hash of its content, in hexadecimal.
     pub hash: String,
-    /// What it holds.
+    /// Its content.
     pub content: String,
 }
 
@@ -331,7 +331,7 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// What one turn cost, as far as it is known.
+/// Tokens and cost of one turn, as far as they are known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnUsage {
@@ -352,7 +352,7 @@ pub struct TurnUsage {
 pub struct TurnFailed {
     /// The `turn.started` that began it.
     pub turn: u64,
-    /// The how-manieth turn of this node it is.
+    /// The number of the visit of this node, from 1.
     pub visit: u32,
     /// The number of the attempt, from 1.
     pub attempt: u32,
@@ -366,11 +366,11 @@ pub struct TurnFailed {
     /// When it is tried again as it was, where that may help; a timer is set for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_at: Option<Micros>,
-    /// Whether the session that it should go on in is gone: the next attempt follows at once in a fresh
-    /// one, with all that the first turn was told. It counts as no retry.
+    /// Whether its session is lost: the next attempt follows at once in a fresh one, with the full prompt. It does
+    /// not count as a retry.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub session_lost: bool,
-    /// What the runner reported beside that.
+    /// The rest of the runner's report.
     #[serde(flatten)]
     pub report: TurnOutput,
 }
@@ -381,7 +381,7 @@ pub struct TurnFailed {
 pub struct TurnInterrupted {
     /// The `turn.started` that began it.
     pub turn: u64,
-    /// The how-manieth turn of this node it is.
+    /// The number of the visit of this node, from 1.
     pub visit: u32,
     /// The number of the attempt, from 1.
     pub attempt: u32,
@@ -395,13 +395,13 @@ pub struct TurnInterrupted {
     pub put_back: Option<bool>,
 }
 
-/// What interrupted a turn.
+/// Reasons why a turn was interrupted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum InterruptReason {
     /// The process that drove the run went away.
     Crash,
-    /// A person stopped the run, or another turn of it was not started for want of approval.
+    /// A person stopped the run, or another turn of it was not approved.
     Stopped,
     /// A person aborted the run.
     Aborted,
@@ -409,13 +409,13 @@ pub enum InterruptReason {
     RunFailed,
     /// The simulation reached its end.
     RunFor,
-    /// What it would have run is not what somebody approved: it was not started.
+    /// It would have run something that is not approved: it was not started.
     Trust,
-    /// Somebody had changed the files of the workspace: it was not started.
+    /// The files of the workspace were changed from outside: it was not started.
     Workspace,
 }
 
-/// What an event says of a turn.
+/// The event that starts or ends a turn.
 #[derive(Debug, Clone, Copy)]
 pub enum OfTurn<'a> {
     /// It starts.
@@ -424,12 +424,12 @@ pub enum OfTurn<'a> {
     Completed(&'a TurnCompleted),
     /// It came to nothing.
     Failed(&'a TurnFailed),
-    /// Nobody knows how it would have ended.
+    /// Its result is unknown.
     Interrupted(&'a TurnInterrupted),
 }
 
 impl EventBody {
-    /// What it says of a turn, if it speaks of the beginning or the end of one.
+    /// The data of the event, if it starts or ends a turn.
     #[must_use]
     pub fn of_turn(&self) -> Option<OfTurn<'_>> {
         match self {

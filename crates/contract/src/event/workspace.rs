@@ -43,7 +43,7 @@ pub struct Identity {
     pub email: String,
 }
 
-/// The files that whoever takes up a run found, and from which it goes on.
+/// The files of the workspace when the run was taken up, from which it goes on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FilesFound {
@@ -53,7 +53,7 @@ pub struct FilesFound {
     /// Where the run goes on from.
     #[serde(default, skip_serializing_if = "GoOnFrom::is_usual")]
     pub go_on: GoOnFrom,
-    /// Whether somebody changed them since the run came to rest.
+    /// Whether they were changed from outside since the run came to rest.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub changed: bool,
 }
@@ -62,12 +62,12 @@ pub struct FilesFound {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GoOnFrom {
-    /// Those that an interrupted turn began with; where somebody changed files between turns, those.
+    /// The files that an interrupted turn began with; changes from outside between turns stay.
     #[default]
     Usual,
-    /// Those that the last event names: changes of anybody else are taken back.
+    /// The files that the last event names: changes from outside are undone.
     PutBack,
-    /// Those that were found, whatever the events name: the workspace was made again from its base.
+    /// The files as found, whatever the events name: the workspace was made again from its base.
     Found,
 }
 

@@ -1,4 +1,4 @@
-//! What a run and its nodes may take.
+//! Limits and budgets of a run and its nodes.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ pub const OUTPUT_MB_DEFAULT: u64 = 64;
 /// The most that may be said. An event has the whole text where JSON is read from it, and must stay readable.
 pub const OUTPUT_MB_MAX: u64 = 128;
 
-/// What one node may spend. What is absent is not bounded.
+/// Budget of one node. An absent bound is no bound.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeBudgets {
@@ -26,7 +26,7 @@ pub struct NodeBudgets {
     pub cost: Option<Amount>,
 }
 
-/// What a run may spend. What is absent is not bounded.
+/// Budget of a run. An absent bound is no bound.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Budget {

@@ -1,4 +1,4 @@
-//! Ways out of a node, and how payloads wait on them.
+//! Edges of a node, and how payloads wait on them.
 
 use crate::schema::JsonSchema;
 use indexmap::IndexMap;
@@ -74,9 +74,9 @@ pub struct Delivery {
     /// The quiet period of `debounce`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub debounce_ms: Option<u64>,
-    /// What makes two of them the same.
+    /// The key by which two payloads count as the same.
     pub dedupe_by: DedupeBy,
-    /// How far back sameness is looked for; absent means the last accepted one.
+    /// The window of the comparison; absent means the last accepted payload only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dedupe_window_ms: Option<u64>,
     /// A filter and a mapping.
@@ -123,7 +123,7 @@ impl Delivery {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Transform {
-    /// What must hold of a payload for it to pass.
+    /// The comparison that a payload must pass.
     #[serde(rename = "where", default, skip_serializing_if = "Option::is_none")]
     pub guard: Option<Guard>,
     /// Parts of the payload that are replaced, and by what.
@@ -139,7 +139,7 @@ pub enum PayloadPart {
     Message,
     /// Its parsed value.
     Structured,
-    /// Whether its source was content.
+    /// The verdict of its source.
     Status,
 }
 
@@ -147,13 +147,13 @@ pub enum PayloadPart {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Guard {
-    /// What is looked at.
+    /// The value that is compared.
     pub path: Path,
-    /// What must hold of it.
+    /// The comparison.
     pub test: Test,
 }
 
-/// What a guard asks of a value.
+/// A comparison with a value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Test {

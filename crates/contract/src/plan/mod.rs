@@ -1,7 +1,7 @@
-//! The plan: what a run executes and what its first event pins.
+//! The plan: the checked graph that a run executes and that its first event contains.
 //!
-//! A plan is checked: every id it mentions exists, every default is written out. It is made by
-//! the compiler and read by the kernel, which never sees a document.
+//! Every id in a plan exists, every default is written out. The compiler makes it, and the kernel reads it; the
+//! kernel never sees a document.
 
 mod bounds;
 mod edge;
@@ -36,7 +36,7 @@ pub struct Plan {
     pub loops: IndexMap<String, Loop>,
     /// Bounds of the run.
     pub limits: Limits,
-    /// What the run may spend.
+    /// The budget of the run.
     #[serde(default)]
     pub budget: Budget,
     /// The only folder that turns may write to in Planning mode, relative to the project.

@@ -1,4 +1,4 @@
-//! A node: what runs there, and under which rules.
+//! A node: its behavior, and the rules for its turns.
 
 use std::path::PathBuf;
 
@@ -23,10 +23,10 @@ pub const UTILITY_TIMEOUT_MS_DEFAULT: u64 = 30_000;
 pub struct Node {
     /// The name of the materia.
     pub materia: String,
-    /// The colour of the materia, for whoever draws it.
+    /// The colour of the materia in drawings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub color: Option<String>,
-    /// What runs here.
+    /// The agent or the utility that runs here.
     pub behavior: Behavior,
     /// How output is read.
     pub parse: Parse,
@@ -63,10 +63,10 @@ pub struct Node {
     pub foreach: Option<Foreach>,
     /// Whether the scheduler may start turns here.
     pub mode: NodeMode,
-    /// What counts instead of the mode, where it is present (D17).
+    /// Replaces the mode where it is present (D17).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control: Option<Control>,
-    /// What starts a turn.
+    /// The cause of a turn.
     pub trigger: Trigger,
     /// How many turns may run here at once.
     pub max_in_flight: u32,
@@ -92,10 +92,10 @@ pub struct Node {
     /// Nodes that must have completed a turn before one starts here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<NodeId>,
-    /// What turns may do.
+    /// Permissions of its turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<Policy>,
-    /// What happens to a turn that a crash interrupted.
+    /// The treatment of a turn that a crash interrupted.
     pub on_interrupt: OnInterrupt,
     /// Whether it produces `workItems`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -103,7 +103,7 @@ pub struct Node {
     /// When a completed turn moves the cursor of the innermost loop around it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advance: Option<Condition>,
-    /// What it may spend.
+    /// Its budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budgets: Option<NodeBudgets>,
     /// The loops around it, outermost first.
@@ -127,14 +127,14 @@ fn auto_session() -> SessionPolicy {
     SessionPolicy::Auto
 }
 
-/// What runs at a node.
+/// An agent or a utility.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum Behavior {
     /// A model is asked.
     #[serde(rename_all = "camelCase")]
     Agent {
-        /// What it is asked to do, as the author wrote it.
+        /// The prompt, as the author wrote it.
         prompt: String,
         /// Where the author wrote it: file and pointer.
         #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -155,7 +155,7 @@ pub enum Behavior {
         /// The program and its arguments, with script paths made absolute and named as
         /// [`path_tokens`](crate::path_tokens) says. Never a shell line.
         command: Vec<String>,
-        /// What it is given as `params`.
+        /// The `params` of its input.
         params: serde_json::Map<String, Value>,
     },
 }
@@ -170,7 +170,7 @@ pub struct Retries {
     pub delay_ms: u64,
 }
 
-/// What turns of a node may do.
+/// Permissions of the turns of a node.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Policy {

@@ -1,4 +1,4 @@
-//! Trying something out on a copy of a run: the kernel itself says whether a node would then start.
+//! Tries acts on a copy of a run: the kernel itself decides whether a node would then start.
 
 use materia_contract::body::Suggested;
 use materia_contract::{

@@ -1,7 +1,6 @@
-//! The conditions of the scheduler for one node, each with the events that made it so.
+//! The scheduler's conditions for one node, each with the events that made it true or false.
 //!
-//! Whether a condition holds is asked of the scheduler's own [`Gate`]; only the words and the events
-//! are found here.
+//! Whether a condition holds comes from the scheduler's own [`Gate`]; only the text and the events are found here.
 
 use materia_contract::{Control, NodeId, NodeMode, Pace, Plan, Trigger, WaitReason};
 use materia_kernel::{
@@ -67,7 +66,7 @@ pub(super) fn word(gate: Gate) -> &'static str {
     }
 }
 
-/// What is known about a condition beside whether it holds.
+/// Text, events and parts of a condition.
 #[derive(Default)]
 pub(super) struct Facts {
     pub(super) text: String,
@@ -93,7 +92,7 @@ fn pace(Subject { run, trail, .. }: Subject<'_>) -> Facts {
     Facts::new(text, [seq])
 }
 
-/// What the author of the graph decided is in the plan, which the first event pins.
+/// The event that contains the plan, for facts that the author of the graph decided.
 const PLANNED: [u64; 1] = [1];
 
 const BY_HAND: &str = "only a person starts it";

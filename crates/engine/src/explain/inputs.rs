@@ -1,4 +1,4 @@
-//! What waits at a node, or which ways could bring something and why they have not.
+//! Inputs that wait at a node, or the edges that could bring one and why they have not.
 
 use materia_contract::Trigger;
 use materia_kernel::{quiet_until, waiting_inputs};

@@ -1,4 +1,4 @@
-//! Why the newest turn of a node ran, and what has kept a node from ever having one.
+//! Why the newest turn of a node ran, or why a node has never had one.
 
 use materia_contract::{
     Cause, Condition as When, Edge, Guard, Loop, NodeId, Plan, RouteSelected, Test, Uuid,
@@ -9,7 +9,7 @@ use materia_kernel::{Gate, Phase, Run, barred};
 use super::Because;
 use super::trail::{Crossing, LastTurn, Sender, Sent, Trail};
 
-/// What is said about a node: whether it ran, how often, a sentence, and the facts behind it.
+/// The answer about a node: whether it ran, how often, a sentence, and the facts behind it.
 pub(super) struct Told {
     pub(super) ran: bool,
     pub(super) visits: u32,
@@ -25,7 +25,7 @@ pub(super) fn tell(run: &Run, plan: &Plan, index: usize, name: &NodeId, trail: &
     }
 }
 
-/// What a payload is, in words.
+/// The origin of a payload in a sentence, with its event.
 pub(super) fn origin(trail: &Trail, payload: Uuid) -> Because {
     let Some(Sent { seq, by, .. }) = trail.sent.get(&payload) else {
         return Because { seq: None, text: format!("payload {payload} was given to it") };

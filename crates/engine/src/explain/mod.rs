@@ -1,11 +1,10 @@
-//! Why a node ran, or why it does not: read off the events, so that it is what really happened, and
-//! held against the scheduler's own conditions, so that it is what really holds.
+//! Why a node ran, or why it does not: from the events, and from the scheduler's own conditions.
 //!
-//! `trail` collects the events in one pass, `last_turn` tells of the newest turn, `conditions` and
-//! `inputs` of what the scheduler asks; `search` finds what would let the node run, by trying it
-//! on a copy of the run (`attempt`).
+//! `trail` collects the events in one pass, `last_turn` describes the newest turn, `conditions` and `inputs` the
+//! conditions of the scheduler; `search` finds a way to let the node run, by trying it on a copy of the run
+//! (`attempt`).
 //!
-//! Deliberately absent: rules. What holds, and what follows from an input, the kernel says.
+//! Rules are in the kernel only.
 
 mod attempt;
 mod conditions;
@@ -41,9 +40,9 @@ pub enum WhyError {
     UnknownNode {
         /// The run.
         run: RunId,
-        /// What was asked for.
+        /// The requested node.
         node: String,
-        /// What there is.
+        /// The nodes of the run.
         known: Vec<String>,
     },
     /// The place that was asked for is not in the run.
@@ -51,9 +50,9 @@ pub enum WhyError {
     NoSuchEvent {
         /// The run.
         run: RunId,
-        /// What was asked for.
+        /// The requested event.
         asked: u64,
-        /// What there is.
+        /// The last event.
         last: u64,
     },
 }
@@ -112,10 +111,10 @@ fn explain(subject: Subject<'_>) -> Why {
     }
 }
 
-/// What lets a node run, from the state at the last event of `run`; the journal ends at `last`.
+/// The steps that let a node run, from the state at the last event of `run`; the journal ends at `last`.
 ///
-/// `settled` says what a fork there begins with, `states_at` what the state was at earlier events:
-/// both cost a pass over the events, and most answers need neither.
+/// `settled` returns the state of a fork there, `states_at` states at earlier events: each costs a pass over the
+/// events, and most answers need neither.
 fn suggested(
     run: &Run,
     last: u64,

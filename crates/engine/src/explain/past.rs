@@ -1,4 +1,4 @@
-//! A run as a fork would begin with it, at an event that may stand in the middle of a decision.
+//! State of a run as a fork would begin with it, at an event that may be in the middle of a decision.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -19,13 +19,13 @@ pub(super) struct Past<'a> {
     gather: Gather,
     /// The events that are asked for.
     wanted: &'a [u64],
-    /// What a fork at each of them begins with.
+    /// The state of a fork at each of them.
     found: BTreeMap<u64, Run>,
     /// The newest events at which a fork may find the run before its end.
     alive: VecDeque<u64>,
 }
 
-/// What a fork at an event begins with.
+/// The state of a fork at an event.
 #[derive(Debug, Clone)]
 pub(super) struct Settled {
     /// The run when what stands at that event is settled.
@@ -54,7 +54,7 @@ impl<'a> Past<'a> {
         }
     }
 
-    /// What forks begin with, once all events were taken in.
+    /// The states of the forks, once all events were read.
     pub(super) fn finish(mut self) -> Result<(BTreeMap<u64, Run>, Vec<u64>), Misfit> {
         if let Some(piece) = self.gather.rest() {
             self.take(&piece)?;
@@ -92,7 +92,7 @@ impl<'a> Past<'a> {
     }
 }
 
-/// What forks at some events begin with, and where else the run can be taken up.
+/// The states of forks at some events, and the other events at which the run can be forked.
 fn forks(
     journal: &dyn Journal,
     id: &RunId,
@@ -107,7 +107,7 @@ fn forks(
     })
 }
 
-/// What a fork at `at` begins with; `None` where there can be none.
+/// The state of a fork at `at`; `None` where a fork is not possible.
 pub(super) fn settled(
     journal: &dyn Journal,
     id: &RunId,
@@ -117,7 +117,7 @@ pub(super) fn settled(
     Ok(found.remove(&at).map(|run| Settled { run, alive }))
 }
 
-/// What forks at some events begin with, in the order asked for, as far as the run has not ended there.
+/// The states of forks at some events, in the order asked for, without those at which the run has ended.
 pub(super) fn states_at(
     journal: &dyn Journal,
     id: &RunId,

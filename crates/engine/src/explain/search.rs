@@ -1,7 +1,7 @@
-//! Finds the smallest thing that lets a node run, by trying: first what takes one command, then what
-//! takes several, then what takes waiting, at last a fork.
+//! Finds the smallest change that lets a node run, by trying: one command first, then several, then waiting, at last
+//! a fork.
 //!
-//! Nothing is suggested that the kernel has not just accepted on a copy of the run.
+//! Only steps are suggested that the kernel has accepted on a copy of the run.
 
 use materia_contract::body::Suggested;
 use materia_contract::{Amount, Budget, Do, NodeBudgets, NodeId, Pace};
@@ -14,7 +14,7 @@ use super::attempt::{Attempt, Driven, is_alive};
 /// By how many turns a budget is raised: one, or what turns that run again need besides.
 const FURTHER_TURNS: [u64; 4] = [1, 2, 8, 64];
 
-/// What lets a node of a run run that is alive at its end.
+/// The steps that let a node run in a run that has not ended.
 pub(super) fn now(run: &Run, index: usize, name: &NodeId) -> Option<Vec<Suggested>> {
     if hopeless(run, index) {
         return None;
@@ -41,8 +41,7 @@ pub(super) fn now(run: &Run, index: usize, name: &NodeId) -> Option<Vec<Suggeste
     })
 }
 
-/// What lets a node run on a fork that shares the events up to `at`; `run` is what the fork begins
-/// with.
+/// The steps that let a node run on a fork that shares the events up to `at`; `run` is the state of the fork.
 pub(super) fn fork(run: &Run, at: u64, index: usize, name: &NodeId) -> Option<Vec<Suggested>> {
     if hopeless(run, index) {
         return None;
@@ -84,8 +83,7 @@ fn hopeless(run: &Run, index: usize) -> bool {
         && turns_in_flight(run, index).is_empty()
 }
 
-/// What lets a node run where the run has ended, without going back in it: the run is brought back to
-/// life, `and` then this.
+/// The steps that let a node run in an ended run, without a fork: recast or revive, then `and`.
 pub(super) fn after_the_end(run: &Run, name: &NodeId, and: &[Suggested]) -> Option<Vec<Suggested>> {
     [Do::Recast, Do::Revive].into_iter().find_map(|what| {
         let doings = [&[Suggested::Do(what)], and].concat();

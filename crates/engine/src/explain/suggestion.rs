@@ -1,4 +1,4 @@
-//! What a person can do to let a node run, as data and as commands to type.
+//! Steps that let a node run, as data and as commands to type.
 
 use std::fmt::{Display, Write as _};
 
@@ -18,7 +18,7 @@ fn command(what: &Suggested, id: &RunId, fork: &str) -> Option<String> {
     Some(format!("materia {words}"))
 }
 
-/// What it does, in words.
+/// The effect of a step in a sentence.
 fn text(what: &Suggested) -> String {
     match what {
         Suggested::Fork { at, .. } => format!("begin a new cast that shares events 1 to {at}"),
@@ -73,7 +73,7 @@ fn typed(what: &Do, id: &RunId) -> Option<String> {
     })
 }
 
-/// What doing something to a run comes to, in words.
+/// The effect of an act in a sentence.
 fn told_of(what: &Do) -> String {
     match what {
         Do::Mode { .. } => "let the scheduler start turns".into(),
@@ -114,7 +114,7 @@ fn quoted(node: &NodeId) -> String {
     format!("'{}'", name.replace('\'', r"'\''"))
 }
 
-/// What is said of these steps to a run.
+/// The suggestion for these steps.
 pub(super) fn say(id: &RunId, steps: Vec<Suggested>) -> Suggestion {
     let fork =
         RunId::parse(&format!("{id}-fork")).map_or_else(|_| "fork".to_owned(), |it| it.to_string());

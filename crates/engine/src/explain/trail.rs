@@ -1,4 +1,4 @@
-//! What the events say, as far as an explanation needs it: one pass, newest facts kept.
+//! Facts from the events that an explanation needs: one pass, the newest of each kind.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use materia_contract::{
     Cause, DropReason, EdgeId, Event, EventBody, Mode, NodeId, RouteSelected, Timer, Uuid,
 };
 
-/// What has happened to turns, routes, payloads and modes.
+/// The newest facts about turns, routes, payloads and modes.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Trail {
     /// The newest turn of each node.
@@ -16,7 +16,7 @@ pub(super) struct Trail {
     pub(super) left: BTreeMap<String, (u64, String)>,
     /// Where each payload came from.
     pub(super) sent: BTreeMap<Uuid, Sent>,
-    /// What became of the newest payload of each edge.
+    /// The newest payload of each edge, and its state.
     pub(super) edges: BTreeMap<EdgeId, Crossing>,
     pub(super) marks: BTreeMap<NodeId, Marks>,
     /// The newest event about the run as a whole, and its word.
@@ -51,7 +51,7 @@ pub(super) enum Sender {
     Timer,
 }
 
-/// What became of the newest payload that crossed an edge.
+/// State of the newest payload that crossed an edge.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Crossing {
     payload: Uuid,
@@ -61,7 +61,7 @@ pub(super) struct Crossing {
     pub(super) lost: Option<(u64, Fate)>,
 }
 
-/// What can become of a payload.
+/// States of a payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
     Sent,
@@ -76,7 +76,7 @@ pub(super) enum Fate {
 }
 
 impl Fate {
-    /// What became of it, in words.
+    /// The state in words.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Sent => "is on its way",
@@ -287,7 +287,7 @@ impl Trail {
         change(self.marks.entry(node.clone()).or_default(), seq);
     }
 
-    /// What is known of a node; nothing has happened to most of them.
+    /// The facts about a node; most nodes have none.
     pub(super) fn marks(&self, node: &NodeId) -> Marks {
         self.marks.get(node).cloned().unwrap_or_default()
     }

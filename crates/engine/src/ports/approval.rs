@@ -23,7 +23,7 @@ pub struct Pinned {
     pub hash: Option<String>,
 }
 
-/// What is asked right before a turn starts a program. Nothing is asked by default.
+/// The check right before a turn starts a program. The default allows everything.
 #[derive(Clone, Default)]
 pub struct Approval(Option<Arc<dyn Approves>>);
 

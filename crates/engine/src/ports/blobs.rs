@@ -6,15 +6,14 @@ use materia_contract::{BlobFault, BlobHash};
 
 use super::{AppendError, BoxFuture};
 
-/// Bytes by their hash: long texts of events, and files that turns left.
+/// Bytes by their hash: long texts of events, and files of turns.
 ///
 /// # Contract
 ///
-/// * What `put` or `keep` has acknowledged is durable, and stays. To put it again changes nothing.
-/// * `get` gives back exactly what was put, or says that it is missing or altered: nothing is believed because
-///   of where it lies.
+/// * Bytes that `put` or `keep` has acknowledged are durable and stay. Storing them again changes nothing.
+/// * `get` returns exactly the stored bytes, or an error if they are missing or altered.
 /// * Blobs have no owner: runs that name the same bytes share them.
-/// * No call keeps the thread of a task waiting for a disk.
+/// * No call blocks the thread of a task on a disk.
 ///
 /// Every implementation passes [`blobs_contract`](super::blobs_contract).
 pub trait Blobs: Send + Sync {

@@ -1,4 +1,4 @@
-//! Holds a store of blobs to its contract. The tests of every implementation run all of it.
+//! Contract tests for a blob store. Every implementation runs all of them.
 
 use std::path::Path;
 

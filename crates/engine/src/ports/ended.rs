@@ -1,4 +1,4 @@
-//! What the type of an event says about the run, and what a run that has ended says to whoever asks something of it.
+//! Status of a run after an event of a type, and the refusal of commands to an ended run.
 
 use materia_contract::CastStatus;
 use materia_kernel::Rejection;

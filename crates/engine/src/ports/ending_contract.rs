@@ -1,4 +1,4 @@
-//! The part of the journal's contract that is about runs that end.
+//! Contract tests for runs that end.
 
 #![expect(clippy::expect_used, reason = "it is a test")]
 

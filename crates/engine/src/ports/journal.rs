@@ -20,20 +20,19 @@ pub const PAGE_BYTES: usize = 256 << 10;
 /// * Places are gapless and start at 1.
 /// * `append` is all or nothing, and durable when its future resolves.
 /// * Two writers cannot both succeed at one place: the loser gets [`AppendError::Conflict`].
-/// * Batches that wait at the same time, of whatever runs, may share one commit.
-/// * `read` gives back exactly the records that were appended, in order, and `tail` goes on giving them,
-///   whoever appends. Both give them with the texts that are kept apart from them; where such a text cannot be
-///   had, the record says why.
-/// * One holder at a time has the [`Lease`] of a run; it ends with the holder, however that ends. Each lease
-///   has a higher epoch than the one before, and every append carries the epoch of its lease: once another
-///   lease was given, whatever still comes with the old one is [`AppendError::Fenced`].
-/// * A command waits until a batch has its receipt, in the same commit: it takes effect once or is
-///   refused once, whatever dies in between. One that cannot be read is in nobody's way.
-/// * No call keeps the thread of a task waiting, unless [`may_block`](crate::may_block) says that the thread is its own.
-/// * A batch that ends its run refuses, in the same commit, whatever else waits for it. What is left for a run that has
-///   ended is refused at once, but for what can set it going again ([`Do::revives`](materia_contract::Do::revives)).
-/// * Receipts are kept as long as the run, by the command's id. One id means one command: the same again
-///   finds what became of it, another one under that id is refused.
+/// * Batches of any runs that wait at the same time may share one commit.
+/// * `read` returns exactly the appended records, in order, and `tail` goes on with new ones of any process. Both
+///   return them with their blobs; where a blob cannot be read, the record says why.
+/// * One holder at a time has the [`Lease`] of a run; it ends with its holder. Each lease has a higher epoch than the
+///   one before, and every append carries the epoch of its lease: once another lease was given, an append with the
+///   old one is [`AppendError::Fenced`].
+/// * A command waits until a batch has its receipt, in the same commit: it takes effect once or is refused once, also
+///   after a crash. An unreadable command blocks no other.
+/// * No call blocks the thread of a task, unless [`may_block`](crate::may_block) allows it.
+/// * A batch that ends its run refuses all commands that still wait, in the same commit. A later command is refused
+///   at once, unless it can revive the run ([`Do::revives`](materia_contract::Do::revives)).
+/// * Receipts are kept as long as the run, by the command's id: the same command again gets the same receipt, another
+///   one with that id is refused.
 ///
 /// Every implementation passes [`journal_contract`](super::journal_contract).
 pub trait Journal: Send + Sync {
@@ -89,14 +88,14 @@ pub trait Journal: Send + Sync {
     /// The runs for which commands wait.
     fn addressed(&self) -> BoxFuture<'_, Result<Vec<RunId>, ReadError>>;
 
-    /// What became of a command; `None` while it waits.
+    /// The answer to a command; `None` while it waits.
     fn receipt(
         &self,
         run: &RunId,
         command: &CommandId,
     ) -> BoxFuture<'_, Result<Option<Receipt>, ReadError>>;
 
-    /// What `run` keeps so far, files included. It is worked out elsewhere: nobody waits for it.
+    /// The disk usage of `run` so far, files included. It is computed on another thread; the caller does not wait.
     fn weigh(&self, _run: &RunId) -> DiskUsage {
         weight::nothing()
     }
@@ -115,11 +114,11 @@ pub trait Journal: Send + Sync {
 /// A cache of folded states, and of what happened between them. All of it may be missing at any time: the
 /// records say the same.
 pub trait Snapshots: Send + Sync {
-    /// Keeps a snapshot in the place of the one before it, and its chapter for good. It is to be found once
-    /// records of the run are appended behind this call; that it cannot be kept is nobody's fault.
+    /// Replaces the snapshot of a run, and keeps its chapter for good. It can be read after the next append to the
+    /// run; failure to store it is no error.
     ///
-    /// Called just before the records up to its place are appended, so that a store can do both in one
-    /// commit. A snapshot whose record did not become durable is not believed.
+    /// Called just before the records up to its place are appended, so that a store can do both in one commit. A
+    /// snapshot without its durable record is ignored.
     fn keep(&self, run: &RunId, snapshot: Snapshot) -> BoxFuture<'_, ()>;
 
     /// The newest snapshot of a run, if one was kept.
@@ -143,7 +142,7 @@ pub struct Batch {
     pub after: u64,
     /// The records, sealed, at places `after + 1`, `after + 2`, …
     pub records: Arc<[Record]>,
-    /// What became of the command that this answers. A refused one comes without records.
+    /// The answer to the command behind this batch. A refused command has no records.
     pub receipt: Option<Receipt>,
     /// The verdict of the run so far, for the list of casts (D65).
     pub verdict: Option<bool>,
@@ -201,7 +200,7 @@ pub struct Posted {
     pub id: Option<CommandId>,
     /// The hash of what it asks for; absent where it was left without one.
     pub body: Option<String>,
-    /// What is asked; an error where it cannot be read.
+    /// The command; an error where it cannot be parsed.
     pub command: Result<Command, String>,
 }
 
@@ -219,12 +218,12 @@ impl From<Command> for Box<Posted> {
     }
 }
 
-/// What leaving a command came to.
+/// Result of leaving a command in the inbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Posting {
     /// The id of the command.
     pub id: CommandId,
-    /// What became of it, where that is known: it had been left before, or the run has ended.
+    /// Its answer, where there is one already: it had been left before, or the run has ended.
     pub receipt: Option<Receipt>,
 }
 
@@ -250,18 +249,18 @@ pub struct Snapshot {
     pub version: String,
     /// The state, in a form only that version knows.
     pub bytes: Vec<u8>,
-    /// What happened since the snapshot before, in short, for whoever tells the story of the run.
+    /// Summary of the turns since the previous snapshot, for reports.
     pub chapter: Vec<u8>,
 }
 
-/// What happened between two snapshots, in short. A cache like them.
+/// Summary of the turns between two snapshots. A cache like them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chapter {
     /// The place of the snapshot that it ends at.
     pub seq: u64,
     /// The version of the code that wrote it.
     pub version: String,
-    /// What happened, in a form only that version knows.
+    /// The summary, in a form only that version knows.
     pub bytes: Vec<u8>,
 }
 
@@ -352,7 +351,7 @@ pub enum ClaimError {
     Io {
         /// The run.
         run: RunId,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The lease could not be noted.
@@ -360,7 +359,7 @@ pub enum ClaimError {
     Storage {
         /// The run.
         run: RunId,
-        /// What was said.
+        /// The error.
         what: String,
     },
 }
@@ -409,12 +408,12 @@ pub enum ReadError {
     /// The storage failed.
     #[error("the journal cannot be read: {0}")]
     Storage(String),
-    /// What is stored makes no sense.
+    /// The stored data is damaged.
     #[error("the journal is damaged at {place}: {what}")]
     Damaged {
         /// Where, for a person.
         place: String,
-        /// What is wrong there.
+        /// The damage.
         what: String,
     },
     /// The place in the list is none that this store has named.

@@ -1,4 +1,4 @@
-//! Holds a journal to its contract. The tests of every implementation run all of it.
+//! Contract tests for a journal. Every implementation runs all of them.
 
 #![expect(clippy::missing_panics_doc, clippy::expect_used, reason = "it is a test")]
 
@@ -263,7 +263,7 @@ async fn refuses_who_has_lost_the_run(journal: &dyn Journal, other: &dyn Journal
     other.append(done).await.expect("the command is answered");
 }
 
-/// What a tail gives next; not more than once a page, for it may give many at once.
+/// The next records of a tail. Call it at most once a page, because a tail may return many at once.
 async fn heard(tail: &mut Tail) -> Vec<Record> {
     let next = tokio::time::timeout(HEARD_WITHIN, tail.next()).await;
     next.expect("it is heard of soon").expect("a tail does not end").expect("it can be read")

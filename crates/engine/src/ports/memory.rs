@@ -158,7 +158,6 @@ fn filled(record: &Record, blobs: &MemoryBlobs) -> Record {
     record
 }
 
-/// What needs no waiting.
 fn at_once<T: Send + 'static>(value: T) -> BoxFuture<'static, T> {
     Box::pin(std::future::ready(value))
 }

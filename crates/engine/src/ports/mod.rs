@@ -1,4 +1,4 @@
-//! What the engine needs of the world, as small traits. Adapters live in `journal` and `runners`.
+//! Ports: small traits for stores, runners, clocks and observers. Adapters are in `journal` and `runners`.
 
 mod approval;
 mod blobs;

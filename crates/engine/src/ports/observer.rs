@@ -15,10 +15,10 @@ pub struct Committed {
     pub events: Arc<[Event]>,
 }
 
-/// Somebody who wants to hear of events once they are durable.
+/// Gets events once they are durable.
 ///
-/// Called in the order of the journal, from the task that drives the run: an observer hands
-/// the news on and returns at once.
+/// Called in the order of the journal, from the task that drives the run: an observer must hand them on and return at
+/// once.
 pub trait Observer: Send + Sync {
     /// These events are durable now.
     fn committed(&self, news: &Committed);

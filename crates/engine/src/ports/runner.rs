@@ -79,7 +79,7 @@ pub trait Runner: Send + Sync {
 /// One turn to perform: what is ordered, and the ways to and from whoever ordered it.
 #[derive(Debug, Clone)]
 pub struct TurnJob {
-    /// What to do.
+    /// The order.
     pub order: TurnOrder,
     /// How it is told to end or to write less, and where it speaks.
     pub control: Control,
@@ -129,7 +129,7 @@ pub struct Control {
     pub approval: Approval,
 }
 
-/// What a turn is to do. Plain data, which could as well be sent to another machine.
+/// Order for a turn. Plain data, which can be sent to another machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnOrder {
@@ -143,7 +143,7 @@ pub struct TurnOrder {
     pub visit: u32,
     /// The number of the attempt, from 1.
     pub attempt: u32,
-    /// What to do.
+    /// The work.
     pub work: Work,
     /// The project folder, in which everything runs.
     pub cwd: PathBuf,
@@ -151,15 +151,15 @@ pub struct TurnOrder {
     pub run_dir: PathBuf,
     /// How long it may take.
     pub timeout: Option<Duration>,
-    /// What it may write, as it starts.
+    /// Where it may write, as it starts.
     pub global_mode: GlobalMode,
-    /// What the author allows it.
+    /// The permissions that the author gave it.
     pub policy: Option<Policy>,
     /// The folder it may write to in Planning mode, relative to `cwd`.
     pub doc_root: String,
     /// Whether time is simulated.
     pub virtual_time: bool,
-    /// What it is to leave besides its output.
+    /// The artifacts that it must leave besides its output.
     pub leaves: Leaves,
     /// The files that it begins with, where the run has a workspace of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -208,12 +208,12 @@ impl TurnOrder {
     }
 }
 
-/// What somebody wants of a turn besides its output.
+/// Artifacts that a turn must leave besides its output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Leaves {
-    /// What it changed in the project.
+    /// A diff of its changes in the project.
     pub diff: bool,
-    /// What its program said on the side.
+    /// The standard error of its program.
     pub logs: bool,
 }
 
@@ -225,7 +225,7 @@ impl Leaves {
     }
 }
 
-/// What a turn is to do.
+/// Work of a turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Work {
@@ -233,7 +233,7 @@ pub enum Work {
     Utility {
         /// The program and its arguments.
         command: Vec<String>,
-        /// What it reads on standard input, as one JSON object.
+        /// Its standard input, as one JSON object.
         input: Arc<Value>,
         /// How it runs.
         manner: Manner,
@@ -300,10 +300,7 @@ impl Default for Keeps {
     }
 }
 
-/// Where a turn says what it is doing.
-///
-/// What goes here is no fact: it is shown to whoever looks and then forgotten. What a turn came to
-/// is in its report.
+/// Live output of a turn. It is shown and then forgotten; the result of a turn is in its report.
 #[derive(Clone, Default)]
 pub struct Live(Option<Arc<Show>>);
 
@@ -365,7 +362,7 @@ impl Tightened {
 /// How a turn ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TurnReport {
-    /// What came out, or what went wrong.
+    /// The output, or the error.
     pub outcome: Result<TurnOutput, TurnFault>,
     /// Under simulated time: how long the turn would have taken.
     pub after: Duration,
@@ -374,11 +371,11 @@ pub struct TurnReport {
 /// A turn without a usable result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TurnFault {
-    /// What went wrong, by name.
+    /// The error code.
     pub code: ErrorCode,
-    /// What went wrong, in a sentence.
+    /// The error in a sentence.
     pub message: String,
-    /// What there was all the same: output so far, exit code, usage. Boxed, for it is rare.
+    /// The results so far: output, exit code, usage. Boxed because it is rare.
     pub report: Box<TurnOutput>,
     /// Whether nothing was started, because what would have run is not what somebody approved, or because somebody changed
     /// the files of the workspace: `report` then has the files that were found. The run waits.

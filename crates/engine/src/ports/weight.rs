@@ -1,8 +1,9 @@
-//! What a run keeps, and the room that its store has left.
+//! Disk usage of a run, and free space of its store.
 
 use std::sync::{Arc, OnceLock};
 
-/// What a run kept when somebody asked, in bytes. It is worked out beside the run, and there once it is known.
+/// Disk usage of a run at the time of the request, in bytes. It is computed on another thread and set once it is
+/// known.
 pub type DiskUsage = Arc<OnceLock<u64>>;
 
 /// A disk.

@@ -1,4 +1,4 @@
-//! Long texts of events, and the files of turns, kept by their hash.
+//! Blobs: long texts of events, and files of turns, stored by hash.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A crash at every event: the run ends as if undisturbed, and what had reported runs no more.
+//! A crash at every event: the run ends as if undisturbed, and reported turns do not run again.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

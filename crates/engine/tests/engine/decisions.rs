@@ -1,4 +1,4 @@
-//! The decision is the unit of the journal: replayed, forked and answered whole.
+//! The decision is the unit of the journal: replayed, forked and answered as a whole.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -180,8 +180,8 @@ async fn a_fork_at_any_event_replays_goes_on_and_replays_again() {
     }
 }
 
-/// What is kept before it is acknowledged is carried out once, or refused with a reason (D57, as far as
-/// one process goes).
+/// A command that is durable before its receipt is carried out once, or refused with a reason (D57, within one
+/// process).
 #[tokio::test]
 async fn every_command_has_its_receipt_and_takes_effect_once() {
     let journal = MemoryJournal::default();
@@ -224,7 +224,7 @@ async fn every_command_has_its_receipt_and_takes_effect_once() {
     replay(&journal, &id(), None).unwrap();
 }
 
-/// What somebody did to a journal, and how.
+/// A forgery of a journal: its name, and the change.
 type Forgery = (&'static str, fn(&mut Vec<Record>));
 
 #[tokio::test(start_paused = true)]
@@ -357,7 +357,7 @@ async fn a_report_from_chapters_is_the_report_from_the_events() {
     assert_eq!(from_chapters.visits.len(), 6_001);
 }
 
-/// What a step keeps does not grow with the variables (D58).
+/// The stored size of a step does not grow with the variables (D58).
 #[tokio::test]
 async fn a_step_keeps_as_much_whatever_the_variables_hold() {
     let size = |records: &[Record]| -> usize {

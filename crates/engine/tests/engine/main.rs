@@ -1,4 +1,4 @@
-//! The engine over a journal in memory and turns that are made up.
+//! The engine with a journal in memory and simulated turns.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Journals that other versions have written: decided by other rules, or kept without what they rest on.
+//! Journals of other versions: decided by other rules, or stored without their inputs.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -114,7 +114,7 @@ async fn a_fork_ends_inside_a_decision_only_if_these_rules_have_taken_it() {
     }
 }
 
-/// What is not in a run cannot be forked; when a fork was begun is noted by the wall, and not where time is simulated.
+/// A fork must be at an event of the run. Its wall-clock start is recorded, except in simulated time.
 #[tokio::test(start_paused = true)]
 async fn a_fork_begins_inside_its_original_and_says_when() {
     let journal = lively().await;
@@ -208,7 +208,7 @@ fn altered(records: &[Record], change: impl Fn(&mut EventBody)) -> Vec<Record> {
     records.iter().map(alter).collect()
 }
 
-/// What a journal says it says itself, though the rules of today would find something else.
+/// A journal is folded as recorded, even where the present rules would decide otherwise.
 #[tokio::test]
 async fn a_journal_is_read_by_what_it_says_and_not_by_the_rules_of_today() {
     let inner = altered(&records(&counted().await, &id()), |body| {

@@ -1,4 +1,4 @@
-//! INTERACTIVE: nothing starts by itself, however long it lasts and whatever arrives; and nothing is lost.
+//! INTERACTIVE: no turn starts by itself, and no input is lost.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A process goes away, and turns that it had started live on somewhere.
+//! A driver process dies, and its turns live on elsewhere.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::story::{fan_out, quiet};
 #[derive(Clone, Default)]
 struct Elsewhere {
     alive: BTreeSet<&'static str>,
-    /// What was started here, and what was found again.
+    /// Turns that were started here, and turns that were found again.
     started: Arc<Mutex<Vec<String>>>,
     found: Arc<Mutex<Vec<String>>>,
     /// Whether turns that are started end by themselves.

@@ -1,4 +1,4 @@
-//! Real time and simulated time: the same completions give the same log.
+//! Real time and simulated time: the same completions give the same events.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -79,7 +79,7 @@ async fn log(created: RunCreated, runner: Answers) -> Vec<Record> {
     blocking(&journal).records(&id, 0, 10_000).unwrap()
 }
 
-/// What a log says, without its times, ids and hashes.
+/// The events without times, ids and hashes.
 fn told(records: &[Record]) -> Vec<String> {
     let events = records.iter().map(|record| record.event().unwrap());
     let line = |mut event: materia_contract::Event| {

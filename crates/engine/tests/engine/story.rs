@@ -1,4 +1,4 @@
-//! A small world: plans, runners and journals for tests.
+//! Plans, runners and journals for tests.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

@@ -1,8 +1,7 @@
-//! Whether the file that is written to still is the one that others find.
+//! Checks that the open file still has the journal's name.
 //!
-//! A turn may remove or replace the journal while a run goes on, as `git clean` does. SQLite writes on into a file
-//! that nobody finds any more, and says that all is well. So after every commit, before it counts, the names are
-//! looked at: one look at the file and one at its log.
+//! A turn may remove or replace the journal during a run, as `git clean` does. SQLite would go on writing into the
+//! removed file without an error. So after every commit, before it counts, the file and its log are checked by name.
 
 use std::io;
 use std::path::{Path, PathBuf};

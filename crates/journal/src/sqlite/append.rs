@@ -1,4 +1,4 @@
-//! Writes one batch into an open transaction, or says why it does not fit.
+//! Writes one batch into an open transaction, or returns why it does not fit.
 
 use std::collections::HashMap;
 
@@ -17,10 +17,9 @@ const HEAD_EVERY_EVENTS: u64 = 128;
 /// Runs whose keys are remembered.
 const KEYS_MAX: usize = 16_384;
 
-/// What is kept of a request in the list of runs, in characters.
+/// The most characters of a request in the list of runs.
 const REQUEST_CHARS_MAX: usize = 2_000;
 
-/// What was written, or why it was not.
 type Answer = Result<(), AppendError>;
 
 /// Where a run is.
@@ -33,7 +32,7 @@ struct Place {
     last: u64,
 }
 
-/// What is remembered from one batch to the next.
+/// State that is kept from one batch to the next.
 #[derive(Default)]
 pub(super) struct Appender {
     /// The runs that were written to here.
@@ -48,7 +47,7 @@ pub(super) struct Appender {
 }
 
 impl Appender {
-    /// What was learned in a transaction that came to nothing is not true.
+    /// Drops the state after a transaction that was rolled back.
     pub(super) fn forget(&mut self) {
         self.places.clear();
         self.epochs.clear();
@@ -275,12 +274,12 @@ struct Created {
     fork: CreatedFork,
 }
 
-/// What is `null` is as if it were not there.
+/// Reads `null` as absent.
 fn absent_or<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<CreatedFork, D::Error> {
     Ok(Option::<CreatedFork>::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// What a fork says about its beginning.
+/// The start time of a fork.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct CreatedFork {

@@ -1,8 +1,7 @@
-//! Tells those who follow a run that there may be more of it.
+//! Wakes the followers of a run when there may be more of it.
 //!
-//! What this process commits is told at once, run by run. What other processes commit is found by a thread
-//! that asks SQLite now and then whether the file has changed: that reads a counter in shared memory and
-//! touches no page. The thread is there while somebody follows a run.
+//! Commits of this process wake them at once, run by run. For commits of other processes a thread polls SQLite's
+//! `data_version`, a counter in shared memory. The thread runs only while a run is followed.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! Whether a file is made of what a journal is made of, and of nothing else.
+//! Checks that a file has the tables of a journal and nothing else.
 
 use std::collections::BTreeMap;
 
@@ -78,7 +78,7 @@ fn fingerprint(objects: &[Object]) -> String {
     hasher.finalize().to_hex()[..32].to_owned()
 }
 
-/// What is different, in words.
+/// The differences in words.
 fn differences(own: &[Object], found: &[Object]) -> String {
     let by_name = |objects: &[Object]| -> BTreeMap<String, Object> {
         objects.iter().map(|object| (object.name.clone(), object.clone())).collect()

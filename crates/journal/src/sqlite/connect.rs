@@ -1,7 +1,7 @@
-//! Connections: how they are opened, tuned, and made patient with other processes.
+//! Connections: opening, settings, and waiting for locks of other processes.
 //!
-//! Every connection treats its file as one that somebody else may have written: nothing that is defined in
-//! it is run, and before anything else is read its definitions are held against our own.
+//! Every connection treats its file as untrusted: no trigger or view of it is run, and its schema is compared with
+//! ours before anything else is read.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -27,13 +27,13 @@ const PAUSE_MICROS: std::ops::Range<u64> = 500..4_500;
 /// own size, there is room for one, and half of each page stays empty.
 const PAGE_BYTES: u32 = 8 << 10;
 
-/// What the log may collect before it is moved into the file, in bytes.
+/// The size of the log at which a checkpoint runs, in bytes.
 ///
-/// As long as the log grows, every sync has to write its length as well, which costs nearly as much as the sync itself.
-/// Once it was moved it is written anew in place. Moving it costs three syncs. So: soon, and not too often.
+/// While the log grows, every sync also writes its length, which costs nearly as much as the sync itself. After a
+/// checkpoint the log is overwritten in place. A checkpoint costs three syncs.
 const CHECKPOINT_BYTES: u32 = 3 << 20;
 
-/// What is left of the log's file after a checkpoint, in bytes.
+/// The size of the log's file after a checkpoint, in bytes.
 const LOG_BYTES_KEPT: u32 = 32 << 20;
 
 /// Memory for pages of one connection, in KiB.
@@ -212,10 +212,8 @@ fn distrust(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "cell_size_check", true)
 }
 
-/// Tries again while other processes are in the way.
-///
-/// SQLite gives up at once where waiting might deadlock, as on the switch to WAL; nothing is
-/// held between two tries here, so trying again is safe.
+/// Retries while other processes hold locks. SQLite gives up at once where waiting might deadlock, as on the switch
+/// to WAL; nothing is held between two tries, so a retry is safe.
 pub(super) fn patiently<T, E>(
     patience: Duration,
     busy: impl Fn(&E) -> bool,

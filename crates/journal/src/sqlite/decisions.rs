@@ -1,4 +1,4 @@
-//! Decisions as they are kept: one row each.
+//! Stored decisions: one row each.
 
 use std::ops::ControlFlow;
 

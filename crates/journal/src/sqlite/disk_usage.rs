@@ -1,4 +1,4 @@
-//! What a run keeps on the disk, and the room that is left there.
+//! Disk usage of a run, and free space.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, mpsc};
@@ -11,10 +11,9 @@ type Order = (PathBuf, DiskUsage);
 /// Whoever weighs: one thread for all runs of a process, from the first time that one is weighed.
 static SCALES: OnceLock<Option<mpsc::Sender<Order>>> = OnceLock::new();
 
-/// Works out on another thread what the folder of a run holds.
+/// Computes on another thread the disk usage of a run's folder.
 ///
-/// What lies in the journal lies in `events.jsonl` as well, so that file counts twice. Where no thread can be
-/// had, the run counts from here on.
+/// `events.jsonl` counts twice, for the journal has the same events. Without a thread the count starts at 0 now.
 pub(super) fn weigh(folder: PathBuf) -> DiskUsage {
     let weighed = DiskUsage::default();
     let order = (folder, Arc::clone(&weighed));

@@ -1,4 +1,4 @@
-//! What SQLite's errors mean to us.
+//! Conversion of SQLite's errors.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use super::OpenError;
 pub(super) enum Fault {
     /// SQLite said so.
     Sqlite(Error),
-    /// What is stored makes no sense.
+    /// The stored data is damaged.
     Damaged { place: String, what: String },
 }
 

@@ -1,9 +1,9 @@
-//! A foreign journal as it lies there, its log included, without a file being made or changed.
+//! A foreign journal and its log, read without creating or changing a file.
 //!
-//! SQLite reads a file whose log is empty as something that never changes, and then makes nothing beside it. Where
-//! the log holds something, SQLite would have to write to read it. So the pages of the log are put over those of
-//! the file in memory, as SQLite's file format says, and SQLite is given the result. A log is believed as far
-//! as SQLite would believe it: up to the last commit whose sums hold.
+//! SQLite reads a file with an empty log as immutable, and then creates nothing beside it. To read a log with
+//! content, SQLite would have to write. So the pages of the log are put over those of the file in memory, as SQLite's
+//! file format says, and SQLite gets the result. A log counts up to the last commit with valid checksums, as in
+//! SQLite.
 
 use std::io;
 use std::path::Path;
@@ -13,7 +13,7 @@ use rusqlite::Connection;
 use crate::notes::beside;
 use crate::private;
 
-/// What is read into memory, at the most. A larger one is read after its owner has let it be carried on.
+/// The largest journal that is read into memory. A larger one can be read only after its owner has adopted it.
 const BYTES_MAX: u64 = 256 << 20;
 
 const LOG_HEAD_BYTES: usize = 32;

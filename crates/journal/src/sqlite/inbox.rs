@@ -1,4 +1,4 @@
-//! Commands that one process leaves for another, and what became of them.
+//! The inbox: commands from one process to another, and their receipts.
 
 use materia_contract::{Answer, Command, CommandId, Receipt, RunId};
 use materia_engine::{Epoch, Posted, Posting, refusal_of_ended};
@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::fault::Fault;
 use super::{lease, list};
 
-/// What leaving a command came to; an error is the id that another command has.
+/// Result of leaving a command; the error is the id, where another command has it.
 type Left = Result<Posting, CommandId>;
 
 /// Leaves a command, unless one of its id is there or was there.
@@ -99,7 +99,7 @@ fn remove(connection: &Connection, run: &RunId, command: &CommandId) -> rusqlite
     Ok(removed > 0)
 }
 
-/// What is known of a command of this id, if there was one.
+/// The result of an earlier command with this id, if there was one.
 fn known(
     connection: &Connection,
     run: &RunId,
@@ -191,7 +191,7 @@ pub(super) fn is_answered(
         .query_row([run.as_str(), command.as_str()], |row| row.get(0))
 }
 
-/// What became of a command of `run`.
+/// The receipt of a command.
 pub(super) fn receipt(
     connection: &Connection,
     run: &RunId,

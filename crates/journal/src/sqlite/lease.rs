@@ -1,9 +1,9 @@
-//! The right to drive a run: a lock on a file, and a number that goes up with each holder.
+//! The lease of a run: a lock on a file, and an epoch that goes up with each holder.
 //!
-//! The file lies in the user's state folder, where no turn has any business: whatever a turn does to the folder of
-//! its cast, nobody else can drive it meanwhile. The lock belongs to the open file and ends with the process,
-//! however that ends. What is written in the file only helps a person to find the process. Where the lock is lost
-//! all the same, since somebody removed the file, the number tells the old holder's batches from the new one's.
+//! The file is in the user's state folder, which turns do not touch: a turn cannot release the lock by changing the
+//! folder of its cast. The lock belongs to the open file and ends with the process. The content of the file only
+//! helps a person to find the process. Where the lock is lost because the file was removed, the epoch tells the old
+//! holder's batches from the new holder's.
 
 use std::collections::HashSet;
 use std::fs::{self, File, TryLockError};
@@ -83,7 +83,7 @@ impl Held {
     }
 }
 
-/// What keeps others away from a run.
+/// The lock of a run.
 pub(super) struct Lock {
     run: RunId,
     held: Arc<Held>,

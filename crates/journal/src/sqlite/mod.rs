@@ -2,17 +2,17 @@
 //!
 //! # Invariants
 //!
-//! * Only the writer thread appends, and it commits everything that waits in one transaction.
-//! * The unit is the decision: one row, which holds what was decided on and all events that followed.
-//! * `heads` names the last record of each run that rests, and a recent one of a run that goes on.
+//! * All appends go through the writer, which commits everything that waits in one transaction.
+//! * The unit is the decision: one row, with its input and all events that followed.
+//! * `heads` names the last record of each run at rest, and a recent one of a running one.
 //!   It is written in the transaction of that record, so a read that ends earlier than it says
-//!   has met damage and not the end of the run.
+//!   has found damage and not the end of the run.
 //! * Nothing in this process opens the file but SQLite: closing any other handle on it would
 //!   give up SQLite's locks.
-//! * A journal is evidence, never instructions: nothing that is defined in a file is run, a file that is not made
-//!   as ours are is refused, and one that came from elsewhere is only read.
+//! * A journal is data, never instructions: no trigger or view in a file is run, a file with another schema
+//!   is refused, and a foreign one is read-only.
 //!
-//! Deliberately absent: checking the chain of hashes. Whoever reads does that, since only the
+//! The hash chain is checked by readers of the journal, since only the
 //! reader knows what it read before.
 
 mod anchor;
@@ -115,11 +115,9 @@ impl SqliteJournal {
         self.changes.of_all()
     }
 
-    /// Opens the journal of `root` if there is one, whoever began it. Makes nothing, and works where nothing may
-    /// be written. To look at one that may be foreign there is [`Self::look`].
-    ///
-    /// Writing is possible as well where the system allows it; the writer then starts with the
-    /// first append.
+    /// Opens the journal of `root` if there is one, also a foreign one. Creates nothing, and works on read-only
+    /// media. To read a possibly foreign journal safely, use [`Self::look`]. If the system allows writes, the writer
+    /// starts with the first append.
     pub fn open_existing(root: &Path) -> Result<Option<Self>, OpenError> {
         let Some(path) = place::existing(root)? else { return Ok(None) };
         let options = Options::default();
@@ -183,7 +181,7 @@ impl SqliteJournal {
         due
     }
 
-    /// What it takes to open the file for writing.
+    /// Arguments for opening the file for writing.
     fn opening(&self) -> Opening {
         let (path, options) = (self.path.clone(), self.options.clone());
         let (counters, changes) = (Arc::clone(&self.counters), Arc::clone(&self.changes));
@@ -210,16 +208,16 @@ impl SqliteJournal {
         Ok(self.writer.get_or_init(|| writer))
     }
 
-    /// What was written through this value so far.
+    /// Counters of the writes through this value.
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.counters.stats()
     }
 
-    /// Hands every record after place `after` to `visit`, in order, until it breaks off. For those who may wait.
+    /// Calls `visit` with every record after place `after`, in order, until it breaks off. Blocks.
     ///
-    /// Texts that are kept apart from the records are not looked for. The fastest way through a long run: one
-    /// query, and one [`Record`] that is filled anew for each row.
+    /// Blobs are not read. The fastest way through a long run: one query, and one [`Record`] that is reused for each
+    /// row.
     pub fn for_each(
         &self,
         run: &RunId,
@@ -241,14 +239,14 @@ impl SqliteJournal {
     }
 }
 
-/// What the system says to a new file in `root`, if it refuses one: SQLite does not tell.
+/// The error of the system for a new file in `root`, if it refuses one: SQLite does not report it.
 fn why_not_writable(root: &Path) -> Option<OpenError> {
     // A new file under a name of its own, which goes at once.
     let probe = tempfile::Builder::new().prefix(".writable-").tempfile_in(root);
     probe.err().map(|source| OpenError::Folder { path: root.to_owned(), source })
 }
 
-/// What it takes to open the file for writing.
+/// Arguments for opening the file for writing.
 struct Opening {
     home: Home,
     counters: Arc<Counters>,

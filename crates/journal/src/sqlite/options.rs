@@ -1,4 +1,4 @@
-//! What can be set, what can go wrong on opening, and what is counted.
+//! Options of a journal, errors of opening it, and counters.
 
 use std::io;
 use std::path::PathBuf;
@@ -35,7 +35,7 @@ pub enum OpenError {
     Folder {
         /// The folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// A newer version has written it.
@@ -69,7 +69,7 @@ pub enum OpenError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The damage.
         what: String,
     },
     /// It has tables, views or triggers that a journal has not.
@@ -80,7 +80,7 @@ pub enum OpenError {
     Altered {
         /// The file.
         path: PathBuf,
-        /// What is different.
+        /// The differences.
         what: String,
     },
     /// This user's materia did not begin it here.
@@ -94,7 +94,7 @@ pub enum OpenError {
     Place {
         /// The file or folder.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The error.
         source: io::Error,
     },
     /// The user's state folder cannot be used.
@@ -102,7 +102,7 @@ pub enum OpenError {
     State {
         /// The folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// Other processes did not let go of it.
@@ -122,7 +122,7 @@ pub enum OpenError {
     ReadOnly {
         /// The file.
         path: PathBuf,
-        /// What stands in the way.
+        /// The obstacle.
         what: String,
     },
     /// The storage failed in another way.
@@ -130,12 +130,12 @@ pub enum OpenError {
     Storage {
         /// The file.
         path: PathBuf,
-        /// What was said.
+        /// The error.
         what: String,
     },
 }
 
-/// What was written through one journal value.
+/// Counters of the writes through one journal value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Transactions that were committed; each is one sync.

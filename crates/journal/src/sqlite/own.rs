@@ -1,4 +1,4 @@
-//! Journals of one's own, and how a foreign one becomes one's own.
+//! The user's own journals, and the adoption of foreign ones.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use super::connect::{self, Way};
 use super::{OpenError, Options, SqliteJournal, place, schema};
 use crate::notes::{FileIdentity, Notes, Whose, fresh_id};
 
-/// What was taken out of a journal when it became one's own.
+/// Counts of the rows that adoption removed from a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Adopted {
     /// Commands that waited in it. Nobody knows who left them.

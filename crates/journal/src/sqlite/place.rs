@@ -1,5 +1,5 @@
-//! Where a journal lies: a folder and a file of their own, no links, and nothing beside them that would have
-//! SQLite touch other files.
+//! Checks of the journal's folder and file: no links, and no files beside them that would make SQLite touch other
+//! files.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom};

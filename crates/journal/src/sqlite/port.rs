@@ -1,4 +1,4 @@
-//! The journal as the engine knows it.
+//! Implements the engine's `Journal` port.
 
 use std::sync::Arc;
 

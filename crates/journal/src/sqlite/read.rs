@@ -1,8 +1,7 @@
-//! Reading back, with an eye for damage.
+//! Reads records and detects damage.
 //!
-//! A row that has the wrong shape, a row that is missing, and an end that comes too early are
-//! all reported with their place. A row that is merely *different* is the business of the
-//! hash chain.
+//! A row of the wrong shape, a missing row and an early end are reported with their place. A changed row is detected
+//! by the hash chain.
 
 use std::ops::ControlFlow;
 

@@ -1,4 +1,4 @@
-//! Connections for reading, opened as they are needed and kept for the next reader.
+//! Pool of connections for reading, opened as they are needed.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

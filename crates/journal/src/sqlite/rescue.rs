@@ -1,7 +1,7 @@
-//! Writing a journal again that somebody removed while it was written to.
+//! Restores a journal that was removed while it was in use.
 //!
-//! The open file still has everything. A copy of it is made beside its old name and takes that name, unless
-//! somebody else has it by now: then the copy is kept elsewhere, and whoever writes is told where.
+//! The open file still has everything. A copy is made beside its old name and takes that name, unless another file
+//! has it by now: then the copy is kept elsewhere, and the error says where.
 
 use std::fs;
 use std::io;

@@ -1,8 +1,7 @@
-//! The events of a decision as the text of one row, and the way back.
+//! The events of a decision as the text of one row.
 //!
-//! The text is a JSON array with one `[type, node, data]` an event, written without a space
-//! between them. Reading it looks only for where each event ends: whether its data is what it was
-//! is the business of the hash chain, and what it means that of whoever reads it.
+//! The text is a JSON array with one `[type, node, data]` an event, written without spaces between them. The reader
+//! searches only for the end of each event: changes of the data are detected by the hash chain.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! The tables. `docs/reference/journal.md` tells others about them.
+//! The tables. `docs/reference/journal.md` describes them for other programs.
 
 use rusqlite::{Connection, OptionalExtension as _};
 
@@ -116,7 +116,7 @@ pub(super) fn seq_at(place: i64) -> u64 {
     (place & ((1 << SEQ_BITS) - 1)).unsigned_abs()
 }
 
-/// What stands in the way of using a file as it is.
+/// Reasons why a file cannot be used as it is.
 #[derive(Debug)]
 pub(super) enum SchemaFault {
     /// SQLite said so.
@@ -167,7 +167,7 @@ pub(super) fn format(connection: &Connection) -> Result<i64, SchemaFault> {
     Ok(format)
 }
 
-/// What the file says of its format, and everything that is defined in it.
+/// The format version of the file, and all definitions in it.
 fn look(connection: &Connection) -> rusqlite::Result<(i64, Vec<Object>)> {
     let format = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     Ok((format, compare::objects(connection)?))

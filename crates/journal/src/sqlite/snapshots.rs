@@ -1,4 +1,4 @@
-//! Snapshots and the chapters that end at them. Both are caches: what is damaged is not there.
+//! Snapshots and chapters. Both are caches: a damaged one counts as absent.
 
 use materia_contract::RunId;
 use materia_engine::{Chapter, Snapshot};
@@ -163,7 +163,7 @@ fn unless_damaged<T>(found: rusqlite::Result<T>) -> Result<Option<T>, Fault> {
     }
 }
 
-/// What guards the bytes of a snapshot, which no chain covers.
+/// Checksum of a snapshot, which the hash chain does not cover.
 fn checksum(snapshot: &Snapshot) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&snapshot.seq.to_le_bytes());

@@ -1,10 +1,9 @@
-//! The one desk at which everything is appended, and the thread that works at it.
+//! Single writer: batches all appends.
 //!
-//! The thread takes everything that waits and commits it in one transaction, so that a thousand
-//! runs share one sync. A batch at a stale place is refused without spoiling the others. A run that is the
-//! only one this process drives, on a thread of its own, has nobody to share with and nobody to keep waiting:
-//! it sits down at the desk itself, and two wake-ups a step are saved. Where another process is writing it
-//! gets up again: waiting is the thread's business.
+//! Its thread takes all waiting jobs and commits them in one transaction, so that a thousand runs share one sync. A
+//! batch at a stale place is refused without harm to the others. A run that is the only one of this process and has a
+//! thread of its own writes directly, which saves two wake-ups a step. Where another process holds the lock, it hands
+//! the batch to the thread, so that the caller does not wait.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,7 +29,7 @@ const GROUP_RECORDS_MAX: usize = 4_096;
 
 type Answer = Result<(), AppendError>;
 
-/// What is to be written, and who waits for it.
+/// A write, and the channel for its result.
 pub(super) enum Job {
     /// Records.
     Append(Batch, oneshot::Sender<Answer>),
@@ -59,7 +58,7 @@ impl Job {
     }
 }
 
-/// What became of a group.
+/// Result of a group: answered jobs, and jobs that are left for the next one.
 #[derive(Default)]
 struct Settled {
     answered: Vec<(Job, Result<Done, AppendError>)>,
@@ -72,7 +71,7 @@ fn answer_all(answered: Vec<(Job, Result<Done, AppendError>)>) {
     }
 }
 
-/// What became of a job.
+/// Result of a job.
 enum Done {
     Written,
     Claimed(Epoch),
@@ -228,7 +227,7 @@ impl WriterState {
         answers
     }
 
-    /// What was committed counts once it is in the file that others find.
+    /// Checks that the commit is in the file that other processes find under the journal's name.
     fn counted(
         &mut self,
         answers: Vec<Result<Done, AppendError>>,

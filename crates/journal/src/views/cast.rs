@@ -1,4 +1,4 @@
-//! The folder of one cast, and the files its events leave there.
+//! The folder of one cast, and the files that its events produce.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use super::update::{About, End, Ended, Given, Step, TurnName};
 pub(super) const EVENTS_FILE: &str = "events.jsonl";
 const SOCKETS_FOLDER: &str = "sockets";
 
-/// What is known of one cast.
+/// State of the views of one cast.
 #[derive(Debug)]
 pub(super) struct Cast {
     run: RunId,
@@ -73,7 +73,7 @@ impl Cast {
         self.place.make("")
     }
 
-    /// What was open is closed: the next file is made where its path leads by then.
+    /// Closes the open folders: the next file is created where its path leads then.
     pub(super) fn let_go(&mut self) {
         self.place.look_again();
         self.open.clear();

@@ -1,4 +1,4 @@
-//! Brings the views of a cast up to the journal.
+//! Brings the views of a cast up to date with the journal.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -18,7 +18,7 @@ use super::{line, manifest};
 /// Bytes of records that are read at once.
 const CHUNK_BYTES: usize = 128 << 10;
 
-/// What is read of the end of a file at first, in bytes.
+/// Bytes that are read from the end of a file at first.
 const TAIL_BYTES: u64 = 16 << 10;
 
 /// Said of a file that goes on where the journal ends.
@@ -30,7 +30,7 @@ const NEW_FILE: &str = "events.jsonl.new";
 /// Where such a file is kept.
 const LONGER_FILE: &str = "events.longer.jsonl";
 
-/// What was done to bring views up to date.
+/// Result of bringing views up to date.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CatchUp {
     /// Nothing: they were.
@@ -44,7 +44,7 @@ pub enum CatchUp {
     Rebuilt {
         /// How many events there are.
         events: u64,
-        /// What was wrong.
+        /// The difference.
         why: &'static str,
     },
 }
@@ -69,7 +69,7 @@ pub enum CatchUpError {
     Created {
         /// The cast.
         run: RunId,
-        /// What is wrong with it.
+        /// The error.
         source: Option<EventError>,
     },
     /// A file cannot be written.
@@ -77,7 +77,7 @@ pub enum CatchUpError {
     File(#[from] ViewProblem),
 }
 
-/// What was done, and the cast as it is now, unless there is none.
+/// The result, and the cast as it is now, unless there is none.
 pub(super) type Mended = Result<(CatchUp, Option<Cast>), CatchUpError>;
 
 /// Where the lines on file agree with the journal up to.

@@ -1,7 +1,7 @@
-//! The folder of a cast, which others may write to as well.
+//! The folder of a cast, which other programs may write to as well.
 //!
-//! Everything is done beneath the artifact root, by a handle that was opened before any turn ran, and no link is
-//! followed on the way: it could lead the output of a turn anywhere.
+//! All access is beneath the artifact root, through a handle that was opened before any turn ran. No link is
+//! followed, because it could lead the output of a turn anywhere.
 
 use std::fs::File;
 use std::io;
@@ -16,7 +16,7 @@ use materia_safe_fs::{Anchor, Folder};
 pub struct ViewProblem {
     /// The file or folder.
     pub path: PathBuf,
-    /// What the system said.
+    /// The error of the system.
     pub source: io::Error,
 }
 

@@ -1,8 +1,7 @@
-//! The whole inputs of utilities, for files that are made from the journal.
+//! Whole inputs of utilities, for files that are made from the journal.
 //!
-//! The journal keeps such an input in parts, most of which are in earlier events. While a run is
-//! driven the whole is at hand; afterwards the run has to be folded up to the turn, from its first
-//! event on. That is done only where a file needs it.
+//! The journal stores such an input in parts, most of which are in earlier events. While a run is driven the whole
+//! input is in memory; afterwards the run is folded from its first event up to the turn, only where a file needs it.
 
 use std::sync::Arc;
 

@@ -1,8 +1,7 @@
 //! One event as one line of `events.jsonl`.
 //!
-//! The line is lean: `id`, `runId`, `wallTime` and `prevHash` follow from what it says and from
-//! the line before it, and the hash is cut short as people cut commit hashes; `materia events
-//! --json` prints everything in full.
+//! The line leaves out `id`, `runId`, `wallTime` and `prevHash`, which follow from it and from the line before, and
+//! shortens the hash; `materia events --json` prints everything in full.
 
 use std::io::Write;
 

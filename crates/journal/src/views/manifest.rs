@@ -1,4 +1,4 @@
-//! `manifest.json`: what a cast is and how far it is, at one glance.
+//! `manifest.json`: identity and progress of a cast.
 
 use materia_contract::time::wall_time;
 use materia_contract::{CastStatus, ChainHash};
@@ -55,7 +55,7 @@ pub(super) fn render<'a>(
     text
 }
 
-/// What the file in `folder` says of the cast's status, if it is about this very place.
+/// The status in the manifest of `folder`, if the manifest is as of this event.
 pub(super) fn status_at(folder: &Folder, (seq, hash): (u64, ChainHash)) -> Option<CastStatus> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]

@@ -1,18 +1,18 @@
-//! Files for people and tools, kept beside the journal.
+//! Views: files for people and tools, beside the journal.
 //!
-//! In the folder of a cast: `events.jsonl`, one lean line an event; `manifest.json`, what the
-//! cast is and how far it is; `sockets/<node>/<visit>-<attempt>.*`, what each turn got and gave.
+//! In the folder of a cast: `events.jsonl`, one short line an event; `manifest.json`, identity and
+//! progress of the cast; `sockets/<node>/<visit>-<attempt>.*`, input and output of each turn.
 //!
 //! # Invariants
 //!
-//! * Everything here can be made anew from the journal. Nothing is synced, and no failure here
+//! * Everything here can be rebuilt from the journal. Nothing is synced, and no failure here
 //!   stops a run: it is reported once, by [`Views::flush`].
 //! * The files of an event are written before its line. So the last complete line says how far
 //!   the views are, and after a crash [`Views::catch_up`] goes on from there.
-//! * One writer a cast: whoever calls [`Views::catch_up`] or [`Views::verify`], or observes the
+//! * One writer a cast: a caller of [`Views::catch_up`] or [`Views::verify`], or an observer of the
 //!   run, holds its lease.
 //!
-//! Deliberately absent: raw bytes that are no UTF-8. The runner writes those files itself, and
+//! Output that is not UTF-8 is not written here: the runner writes those files itself, and
 //! a record that says `lossy` leaves them alone.
 
 mod cast;

@@ -1,4 +1,4 @@
-//! The way to the thread that keeps the views: cheap to feed, bounded, and unhurried.
+//! Bounded queue to the thread that writes the views.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 
 use super::writer::Message;
 
-/// What may wait; beyond it runs wait for the views before they go on.
+/// The most bytes that may wait; beyond it runs wait for the views.
 const WAITING_BYTES_MAX: usize = 2 << 20;
 
 /// How long the thread lets news gather before it writes. Nobody waits for it: a flush, an end
@@ -66,7 +66,7 @@ impl Queue {
         }
     }
 
-    /// What to wait for before more is added; `None` where there is room.
+    /// A future that completes when there is room; `None` where there is room now.
     pub(super) fn room(self: &Arc<Self>) -> Option<BoxFuture<'static, ()>> {
         if !self.is_full() {
             return None;

@@ -1,4 +1,4 @@
-//! What the views need of some committed events, taken from them in one go.
+//! Data for the views, taken from committed events in one pass.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,11 +23,11 @@ pub(super) struct ViewUpdate {
     pub(super) last: (u64, ChainHash),
     /// Their lines.
     pub(super) lines: Vec<u8>,
-    /// What else is to be done for them, in order.
+    /// Further steps for these events, in order.
     pub(super) steps: Vec<Step>,
 }
 
-/// What one event means for the files of a cast.
+/// Effect of one event on the files of a cast.
 #[derive(Debug)]
 pub(super) enum Step {
     /// The cast is this.
@@ -40,7 +40,7 @@ pub(super) enum Step {
     Ended(Box<Ended>),
 }
 
-/// What a cast is.
+/// Identity of a cast.
 #[derive(Debug, Clone)]
 pub(super) struct About {
     pub(super) loadout: String,
@@ -59,7 +59,7 @@ pub(super) struct TurnName {
     pub(super) attempt: u32,
 }
 
-/// What a turn starts with.
+/// Input of a turn.
 #[derive(Debug)]
 pub(super) enum Given {
     /// An agent's prompt.
@@ -77,7 +77,7 @@ pub(super) struct Ended {
     /// The place of this event.
     pub(super) seq: u64,
     pub(super) end: End,
-    /// What the runner reported; nothing where the turn was interrupted.
+    /// The runner's report; absent where the turn was interrupted.
     pub(super) report: Option<TurnOutput>,
 }
 
@@ -92,7 +92,7 @@ pub(super) enum End {
 /// One event as it comes here.
 pub(super) struct Item<'a> {
     pub(super) record: &'a Record,
-    /// What it says, if this version can read it.
+    /// The parsed event, if this version can read it.
     pub(super) event: Option<&'a Event>,
     /// The whole input of a utility's turn that starts, where the event itself has it not at hand.
     pub(super) input: Option<Arc<Value>>,

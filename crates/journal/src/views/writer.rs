@@ -24,7 +24,7 @@ const CASTS_MAX: usize = 4_096;
 /// Room for lines that is kept for the next ones.
 const SPARE_BYTES_MAX: usize = 1 << 20;
 
-/// What the thread is told.
+/// Messages to the thread.
 pub(super) enum Message {
     /// Events are durable.
     ViewUpdate(Committed),

@@ -26,7 +26,7 @@ async fn written(root: &Path) -> Vec<Story> {
     stories
 }
 
-/// What reading one run came to.
+/// Result of reading one run.
 #[derive(Debug, PartialEq)]
 enum Seen {
     AsWritten,

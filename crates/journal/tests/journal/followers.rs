@@ -1,5 +1,4 @@
-//! The order on disk is the order that every follower is shown, however many runs and followers
-//! there are at once.
+//! Every follower gets the events in the order on disk, with many runs and followers at once.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! A disk without room: nothing that was there is lost, and it goes on when there is room.
+//! A full disk: no stored data is lost, and the run goes on when there is room.
 
 use std::path::Path;
 use std::process::Command;

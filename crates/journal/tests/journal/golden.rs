@@ -1,7 +1,7 @@
-//! A journal that this format's first program wrote: every later one reads it.
+//! A journal of the first program with this format: every later one must read it.
 //!
-//! `tests/golden.sql` is its dump, without the caches: a cast in the project folder (journal version 5) and one with a
-//! workspace (6).
+//! `tests/golden.sql` is its dump, without the caches: a cast in the project folder (journal version 5) and one with
+//! a workspace (6).
 
 use std::path::Path;
 

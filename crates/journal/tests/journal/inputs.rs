@@ -1,4 +1,4 @@
-//! Inputs of utilities, which the journal keeps in parts and the views show whole.
+//! Inputs of utilities: the journal stores them in parts, and the views show them whole.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -42,7 +42,7 @@ fn created() -> RunCreated {
     serde_json::from_value(created).unwrap()
 }
 
-/// What the utilities have read, by node.
+/// The inputs of the utilities, by node.
 type Read = BTreeMap<String, Value>;
 
 #[derive(Default)]

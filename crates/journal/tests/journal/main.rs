@@ -1,4 +1,4 @@
-//! The journal on SQLite and the views beside it, against the file system as it is.
+//! Tests of the SQLite journal and its views on the real file system.
 
 #![allow(clippy::unwrap_used, clippy::doc_markdown, reason = "these are tests")]
 

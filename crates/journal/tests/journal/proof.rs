@@ -1,4 +1,4 @@
-//! A journal can be checked from `docs/reference/journal.md` alone, by a program that knows nothing of this one.
+//! A journal can be checked from `docs/reference/journal.md` alone, by an independent program.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,8 +13,7 @@ use tempfile::tempdir;
 use crate::inputs::run_of_utilities;
 use crate::story::Story;
 
-/// What the other program says of each cast, and whether it is content. `None` where there is no
-/// Python.
+/// The other program's report of each cast, and whether it succeeded. `None` where there is no Python.
 #[allow(clippy::print_stderr, reason = "whoever looks should know that it was skipped")]
 fn checked(root: &Path) -> Option<(Vec<Value>, bool)> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/check_journal.py");

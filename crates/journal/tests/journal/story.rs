@@ -1,4 +1,4 @@
-//! Sealed events to put into journals, with the decisions they follow from.
+//! Sealed events for test journals, with their decisions.
 
 #![allow(clippy::needless_pass_by_value, reason = "literals are handed in")]
 

@@ -1,4 +1,4 @@
-//! Who waits for what: leases that were lost, runs of other processes, and threads that must not stand still.
+//! Blocking: lost leases, runs of other processes, and threads that must not block.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! Who is asked in a turn of an agent, for what, with which tools (D46).
+//! The agent of a turn: provider, model, tools and answer schema (D46).
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::state::Run;
 
-/// What `turn.started` says about the agent; nothing of it where a utility runs.
+/// The agent's fields of `turn.started`; all empty where a utility runs.
 #[derive(Debug, Default)]
 pub(crate) struct Asked {
     pub(crate) provider: Option<String>,

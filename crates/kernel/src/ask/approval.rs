@@ -1,4 +1,4 @@
-//! Turns that wait for a person's consent, which names what may run by hash.
+//! Approvals: turns that wait for a person. A hash names the turn that the person allows.
 
 use std::sync::Arc;
 
@@ -10,8 +10,7 @@ use crate::ask::{items, taking};
 use crate::state::{Consent, Payload, Run, Wanted};
 use crate::tally::{Look, look};
 
-/// What the next turn of a node would be. All that waits there goes into it, so it is worked out only
-/// when something of that has changed.
+/// The next turn of a node. Its hash covers all waiting inputs, so it is computed only after a change of them.
 pub(crate) fn wanted(run: &Run, index: usize) -> &Arc<Wanted> {
     run.nodes[index].wanted.get_or(|| work_out(run, index))
 }
@@ -49,7 +48,7 @@ pub(crate) fn is_due(run: &Run, index: usize) -> bool {
     Start::Input.barred(run, index, &others).is_none()
 }
 
-/// What a node asks of a person, or was told no about.
+/// The open or refused question of a node.
 pub(crate) fn open<'run>(run: &'run Run, node: &NodeId) -> Option<&'run Consent> {
     let index = run.plan().nodes.get_index_of(node)?;
     run.nodes[index].consent.as_ref().filter(|consent| consent.answer != Some(true))

@@ -1,4 +1,4 @@
-//! What a run may spend (D24). Spending is folded from events, so it survives everything they do.
+//! Budgets of a run (D24). Usage is folded from events, so it survives a restart.
 
 use materia_contract::{Amount, Behavior, BudgetBound, DiskMeasured, NodeId, StorageMeasured};
 
@@ -49,7 +49,7 @@ fn crowded(run: &Run) -> Option<String> {
     })
 }
 
-/// What a node is asked for.
+/// Kind of a start: budgets count only new turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asks {
     /// A new turn.
@@ -58,8 +58,7 @@ pub(crate) enum Asks {
     Attempt,
 }
 
-/// What a further attempt at a held turn is. One that the author of a utility asked for counts like a turn
-/// (D62).
+/// Kind of a further attempt at a held turn. A retry that the author of a utility asked for counts as a turn (D62).
 pub(crate) fn asks(run: &Run, held: &Held) -> Asks {
     let utility = matches!(run.node(held.turn.node).1.behavior, Behavior::Utility { .. });
     if utility && held.why == Why::Passing { Asks::Turn } else { Asks::Attempt }
@@ -81,7 +80,7 @@ pub(crate) fn node_exhausted(run: &Run, index: usize, asks: Asks) -> Option<Stri
     cost.map(|(_, cost)| format!("cost {cost}"))
 }
 
-/// What a node has spent, where nothing but that keeps it from running.
+/// The exhausted budget of a node, where only the budget keeps it from running.
 pub(crate) fn kept(run: &Run, index: usize) -> Option<String> {
     look(Look::Budget);
     let mut again = run.held.released_of(index).map(|held| asks(run, held));

@@ -1,7 +1,7 @@
-//! The canonical form of a run: two runs of one plan with the same form go on alike, whatever led to them.
+//! Canonical form of a run: two runs of one plan with the same form behave the same from here on.
 //!
-//! Ids and event numbers are left out or replaced by places, instants are relative to the present one, and what only
-//! prompts, reports or people read is left out: texts of payloads, sessions, counts that no budget reads.
+//! Ids and event numbers are left out or replaced by positions, and times are relative to the present one. Data that
+//! only prompts, reports or people read is left out: texts of payloads, sessions, counts that no budget reads.
 
 use materia_contract::time::Micros;
 use materia_contract::{Guard, Node, Path, Root, Timer};
@@ -131,7 +131,7 @@ impl Form<'_> {
         }
     }
 
-    /// What the last turn said, as far as a path of the plan reads it.
+    /// The last output, as far as a path of the plan reads it.
     fn last(&mut self) {
         let (run, plan) = (self.run, self.run.plan());
         if plan.nodes.values().any(|node| node.foreach.is_some()) || !run.paused.is_empty() {

@@ -1,4 +1,4 @@
-//! What payloads say, and what becomes of it on the way.
+//! Content of payloads, and its transformation on an edge.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ impl Payload {
         from_turn.then_some(PayloadStatus { ok, reason })
     }
 
-    /// What it reports about the work: the object under `status` in it, else how it was judged.
+    /// Its status for a report: the object under `status` in it, otherwise the verdict.
     pub(crate) fn reported_status(&self) -> Map<String, Value> {
         let PayloadContent { structured, status, .. } = self.whole();
         if let Some(Value::Object(own)) = structured.as_ref().and_then(|it| it.get("status")) {
@@ -47,7 +47,7 @@ impl Payload {
         }
     }
 
-    /// What it says to whoever takes it.
+    /// The parts that the sender's selector forwards.
     pub(crate) fn content(&self) -> PayloadContent {
         if self.mapped.is_some() {
             return self.whole();
@@ -97,7 +97,7 @@ impl Payload {
         }
     }
 
-    /// What a transform makes of it; `$` is all that was sent, whichever part travels.
+    /// Applies a transform. `$` is the whole payload, also where the selector forwards a part only.
     pub(crate) fn transformed(&self, transform: &Transform) -> Transformed {
         let value = self.as_value();
         let scope = Scope::of_output(&value);
@@ -133,7 +133,7 @@ impl Payload {
         value
     }
 
-    /// What makes it the same as another (D13).
+    /// Key for deduplication (D13).
     pub(crate) fn fingerprint(&self) -> String {
         let PayloadContent { message, structured, artifacts, status } = self.content();
         let hashes: Vec<&str> = artifacts.iter().map(|one| one.hash.as_str()).collect();
@@ -141,11 +141,11 @@ impl Payload {
     }
 }
 
-/// What a transform makes of a payload.
+/// Result of a transform.
 pub(crate) struct Transformed {
     /// Whether it keeps it out.
     pub(crate) filtered: bool,
-    /// What the payload says instead.
+    /// The replaced content.
     pub(crate) mapped: Option<Arc<PayloadContent>>,
 }
 

@@ -1,7 +1,7 @@
-//! Whether an event can be applied at all: what it names is there.
+//! Checks whether an event can be applied: everything that it names exists.
 //!
-//! [`evolve`](crate::evolve) believes its events, for mostly they were decided a moment ago or are guarded
-//! by their hashes. Whoever reads a journal that somebody else has written asks here first.
+//! [`evolve`](crate::evolve) trusts its events, because they were just decided or their hashes were checked. A reader
+//! of a foreign journal checks them here first.
 
 use materia_contract::time::DURATION_MS_MAX;
 use materia_contract::{Event, EventBody, NodeId, Plan, Timer, Uuid};

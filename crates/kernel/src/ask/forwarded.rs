@@ -1,4 +1,4 @@
-//! What the next agent sees of a payload: what its sender's selector forwarded (D45).
+//! Forwarded parts of a payload, as the next agent's prompt shows them (D45).
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -27,8 +27,8 @@ struct Part {
     file: String,
 }
 
-/// What a prompt shows of a payload. `own` says whether a list is the one that the reader iterates: its
-/// items come to it one by one.
+/// The text of a payload for a prompt. `own` says whether a list is the one that the reader iterates: its items come
+/// to it one by one.
 pub(crate) fn shown(run: &Run, payload: &Payload, own: impl Fn(&[Value]) -> bool) -> String {
     let named = payload.selector == OutputSelector::Composite && payload.mapped.is_none();
     let mut parts = parts(run, payload, own);
@@ -56,7 +56,7 @@ pub(crate) fn shown(run: &Run, payload: &Payload, own: impl Fn(&[Value]) -> bool
     text
 }
 
-/// What somebody said, as far as a prompt shows it.
+/// A message for a prompt, cut to the length limit.
 pub(crate) fn said(text: &str, file: &str) -> String {
     cut(text, &mut { INPUT_CHARS_SHOWN_MAX }, file).into_owned()
 }
@@ -134,7 +134,7 @@ fn parts(run: &Run, payload: &Payload, own: impl Fn(&[Value]) -> bool) -> Vec<Pa
     }
 }
 
-/// What a transform made, or somebody offered: only the journal has all of it.
+/// Parts of a transformed or offered payload. Only the journal has the full text.
 fn mapped_parts(payload: &Payload, mapped: &PayloadContent) -> Vec<Part> {
     let part = |name: &str, body: String, fenced| Part {
         name: name.to_owned(),

@@ -1,6 +1,6 @@
-//! What must hold for the scheduler to start a turn at a node (X18, D17), one condition at a time.
+//! Gates: the conditions that must hold before the scheduler starts a turn at a node (X18, D17).
 //!
-//! `why` shows the same conditions, so that what it says is what the scheduler did.
+//! `why` shows the same conditions, so that its answer matches the scheduler.
 
 use materia_contract::{Control, NodeMode, Pace, Trigger};
 
@@ -23,7 +23,7 @@ pub enum Gate {
     Trigger,
     /// It runs fewer turns than it may.
     Room,
-    /// What it depends on has completed a turn.
+    /// The nodes that it depends on have completed a turn.
     Dependencies,
     /// It has not spent its budget.
     Budget,
@@ -105,8 +105,8 @@ pub(crate) enum Start {
 }
 
 impl Start {
-    /// What must hold for it, in the order in which it is named to a person. This is the one table of
-    /// it: the scheduler starts by it, and `why` tells by it.
+    /// The gates of this kind of start, in the order in which `why` names them. The scheduler and `why` use this one
+    /// table.
     fn gates(self) -> &'static [Gate] {
         use Gate::{Budget, Concurrency, Pace, Room, RunBudget, Running};
         match self {

@@ -1,6 +1,6 @@
-//! What a run knows about a node, for whoever explains it. Looks, and changes nothing.
+//! Read-only questions about a node, for explanations and reports.
 //!
-//! Deliberately absent: anything that decides. What must hold before a node runs is in `gates`.
+//! Decisions are elsewhere: the conditions for a start are in `gates`.
 
 use materia_contract::time::Micros;
 use materia_contract::{EdgeId, Envelope, NodeBudgets, NodeId, PromptLayer, Timer, Uuid};
@@ -53,12 +53,12 @@ pub fn sent(run: &Run, edge: &EdgeId, id: Uuid) -> Option<Envelope> {
     run.queues.get(edge)?.waiting.back().filter(|payload| payload.id == id).map(Payload::envelope)
 }
 
-/// What a node asks of a person, or was told no about.
+/// An open or refused question of a node to a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Question<'run> {
     /// The node.
     pub node: &'run NodeId,
-    /// What would run, by hash.
+    /// Hash of the turn that would run.
     pub hash: &'run str,
     /// Whether it was refused.
     pub denied: bool,
@@ -68,7 +68,7 @@ pub struct Question<'run> {
     pub seq: u64,
 }
 
-/// What a node asks of a person, if it is still open.
+/// The open question of a node.
 #[must_use]
 pub fn question<'run>(run: &'run Run, node: &NodeId) -> Option<Question<'run>> {
     let index = run.plan().nodes.get_index_of(node)?;
@@ -133,13 +133,13 @@ pub fn has_elements(run: &Run, index: usize) -> bool {
     iterates(run, index) || list.is_some_and(|items| !items.is_empty())
 }
 
-/// What a node may spend now.
+/// The budget of a node.
 #[must_use]
 pub fn budgets_of(run: &Run, index: usize) -> Option<NodeBudgets> {
     run.nodes[index].budgets.or(run.node(index).1.budgets)
 }
 
-/// What the turns of a node have spent, in the terms of its budgets.
+/// The usage of a node, in the terms of its budget.
 #[must_use]
 pub fn spent_by(run: &Run, index: usize) -> NodeBudgets {
     let spent = run.nodes[index].spent;

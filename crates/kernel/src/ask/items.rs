@@ -1,4 +1,4 @@
-//! Work items: which one a node works on, and which lists there are.
+//! Work items: the current item of a node, and the lists.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Questions about a run. Whatever is here looks at the state and changes nothing.
+//! Questions about a run. Nothing here changes the state.
 
 pub(crate) mod agent_request;
 pub(crate) mod approval;

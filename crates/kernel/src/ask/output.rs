@@ -1,4 +1,4 @@
-//! Reading what a turn has put out: is it what its node promises, and what does it change?
+//! Parsing of a turn's output: checks it against the contract of its node and finds its changes of the variables.
 
 use indexmap::IndexMap;
 use materia_contract::number;
@@ -19,7 +19,7 @@ const CONTROL_FIELDS: [&str; 2] = ["workItems", "satisfied"];
 /// Fields that an agent's handoff may have.
 const HANDOFF_FIELDS: [&str; 3] = ["workItems", "satisfied", "context"];
 
-/// What an output means.
+/// A parsed and checked output.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Reading {
     /// The verdict, if there is one.
@@ -128,10 +128,10 @@ pub fn needs_verdict(node: &Node) -> bool {
     needs(node).verdict
 }
 
-/// What the graph needs of a node's output.
+/// The fields that the graph reads from a node's output.
 ///
-/// An agent must give the verdict that an edge or `advance` reads (H11). A utility may leave it
-/// out: its `always` edge is then taken.
+/// An agent must give the verdict that an edge or `advance` reads (H11). A utility may leave it out: its `always`
+/// edge is then taken.
 pub(crate) fn needs(node: &Node) -> Needs {
     let guarded = |when: Condition| when != Condition::Always;
     let guarded_advance = node.advance.is_some_and(guarded);
@@ -230,7 +230,7 @@ fn merge_state(object: &Map<String, Value>, reading: &mut Reading, faults: &mut 
     }
 }
 
-/// What a utility that failed has to say about the variables all the same (D49).
+/// Variables that a failed utility sets (D49).
 pub(crate) struct Evidence {
     /// Whole variables that its `state` sets.
     pub(crate) merged: IndexMap<String, Value>,
@@ -238,7 +238,7 @@ pub(crate) struct Evidence {
     pub(crate) ignored: Vec<(Vec<String>, &'static str)>,
 }
 
-/// What a failed utility has left, where it has put out one object.
+/// The variables that a failed utility sets, where its output is one object.
 pub(crate) fn evidence(node: &Node, code: ErrorCode, text: &str) -> Option<Evidence> {
     let failed = matches!(code, ErrorCode::UtilityFailed | ErrorCode::UtilityTimeout);
     if !failed || !is_utility(node) || node.parse != Parse::Json || node.verdict.is_some() {

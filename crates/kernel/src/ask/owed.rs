@@ -1,4 +1,4 @@
-//! What a run still waits on.
+//! Outstanding effects of a run.
 
 use materia_contract::Timer;
 use materia_contract::time::Micros;

@@ -1,4 +1,4 @@
-//! Turns that came to the same, where turns of a dataflow graph lie on a cycle (D23).
+//! Detection of turns with equal results on a cycle of a dataflow graph (D23).
 
 use std::collections::VecDeque;
 
@@ -68,7 +68,7 @@ pub(crate) fn newest(traces: &Traces) -> Vec<u64> {
     traces.outputs.iter().map(|(turn, _)| *turn).collect()
 }
 
-/// What a person is told.
+/// The message for a person.
 pub(crate) fn message(node: &NodeId, what: &str, evidence: &[u64]) -> String {
     if evidence.is_empty() {
         return format!("`{node}` {what}");

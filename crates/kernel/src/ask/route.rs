@@ -1,4 +1,4 @@
-//! Which ways lead out of a node.
+//! Matching edges of a node.
 
 use materia_contract::{Condition, Edge, Guard, Node, Routing, Test};
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::state::Run;
 
-/// What a path can see.
+/// The values that a path can read.
 pub(crate) struct Scope<'a> {
     /// `$`: the output of the turn that is being settled.
     pub(crate) output: Option<&'a Value>,
@@ -22,7 +22,7 @@ pub(crate) struct Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    /// What a path sees between turns.
+    /// The scope between turns.
     pub(crate) fn of(run: &'a Run) -> Self {
         Self {
             output: None,
@@ -34,7 +34,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// What a path sees of one value alone: `$`.
+    /// A scope with one value, as `$`.
     pub(crate) fn of_output(output: &'a Value) -> Self {
         static NOTHING: std::sync::LazyLock<Map<String, Value>> =
             std::sync::LazyLock::new(Map::new);
@@ -85,10 +85,7 @@ fn descend<'a>(start: &'a Value, steps: &[String]) -> Option<&'a Value> {
     })
 }
 
-/// Sets the value at a dotted target, creating objects on the way.
-///
-/// What stands in the way and is no object is replaced by one: the assignment is what the author
-/// asked for, the old value is not.
+/// Sets the value at a dotted target, creating objects on the way. Other values on the way are replaced by objects.
 pub(crate) fn assign(variables: &mut Map<String, Value>, target: &str, value: Value) {
     let mut steps = target.split('.').peekable();
     let mut object = variables;

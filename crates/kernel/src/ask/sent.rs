@@ -1,4 +1,4 @@
-//! What crosses an edge: the payload that an event speaks of, and what the edge makes of it.
+//! Payloads as their events describe them, and the delivery rules of the edge.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Which item of which loop a person means who wants it skipped, and whether that can be done now.
+//! Finds the item of a loop that `skip` means, and checks whether it can be skipped now.
 
 use materia_contract::{Condition, EdgeId, NodeId, Timer, Uuid};
 
@@ -125,7 +125,7 @@ fn is_free(run: &Run, found: &Skippable) -> Result<(), NoSkip> {
     Ok(())
 }
 
-/// What waits for an item and goes with it: payloads that came over an edge to a member. What people have said stays.
+/// Payloads that wait for the item and go with it: those that came over an edge to a member. Messages of people stay.
 pub(crate) fn waiting(run: &Run, region: usize) -> Vec<(usize, EdgeId, Uuid)> {
     let mut found = Vec::new();
     for node in inside(run, region) {

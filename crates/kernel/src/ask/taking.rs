@@ -1,4 +1,4 @@
-//! What a turn of a node would take.
+//! Inputs that the next turn of a node takes.
 
 use materia_contract::time::Micros;
 use materia_contract::{Consume, EnvelopeKind, Uuid};
@@ -33,7 +33,7 @@ impl<'run> Takeable<'run> {
     }
 }
 
-/// What a turn of a node would take now, in order (X22).
+/// The inputs that a turn of a node would take now, in order (X22).
 pub(crate) fn eligible(run: &Run, index: usize) -> Vec<&Payload> {
     takeable(run, index).into_iter().map(|one| one.payload).collect()
 }

@@ -1,4 +1,4 @@
-//! What people and timelines do to a run under way.
+//! Acts of people and timelines on a running cast.
 
 use materia_contract::{
     Acting, ApprovalDenied, Do, GlobalMode, Mode, ModeChanged, NodeId, Pace, PayloadDelivered,
@@ -11,7 +11,7 @@ use crate::decide::rejection::Rejection;
 use crate::decide::{consent, deliver, schedule};
 use crate::state::{Consent, Phase, Run};
 
-/// What the runtime answers a refused turn with where the person gave no reason.
+/// The context of a refused turn where the person gave no reason.
 const REFUSED: &str = "A person refused this turn.";
 
 /// When an act takes effect within an instant (D7).

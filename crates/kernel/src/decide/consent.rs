@@ -1,4 +1,4 @@
-//! Asking for a person's consent, and hearing it.
+//! Asks a person for an approval, and takes the answer.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ pub(crate) fn deny(
     }
 }
 
-/// What the question of a node is called, where it is open and the one that was shown.
+/// The hash of the open question of a node, if it is the one that was shown.
 pub(crate) fn asked(run: &Run, node: &NodeId, shown: Option<&str>) -> Option<String> {
     let consent = approval::open(run, node)?;
     shown.is_none_or(|shown| shown == consent.hash).then(|| consent.hash.clone())

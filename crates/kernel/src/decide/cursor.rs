@@ -1,4 +1,4 @@
-//! How loops move from one work item to the next.
+//! Moves loops from one work item to the next.
 
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ pub(crate) fn enter(draft: &mut Draft<'_>, region: &str) -> Option<u32> {
     count
 }
 
-/// What a completed turn means for the loop around its node.
+/// Effect of a completed turn on the loop around its node.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Moved {
     /// The node's own edges lead on.

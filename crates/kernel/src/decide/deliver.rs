@@ -1,7 +1,7 @@
-//! How a payload reaches the next node.
+//! Delivery of a payload to the next node.
 //!
-//! A payload waits in the delivery queue of its edge and is attached to the input buffer of its
-//! node (D9). What happens between is the edge's rule; whatever becomes of it is an event (D14).
+//! A payload waits in the delivery queue of its edge and is attached to the input buffer of its node (D9). The edge's
+//! rule decides what happens in between; every result is an event (D14).
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A decision while it is being taken.
+//! A decision in the making: events are applied as they are written.
 
 use materia_contract::time::Micros;
 use materia_contract::{Event, EventBody, NextTick, NodeId, ReportedIn};
@@ -12,7 +12,7 @@ pub struct Now {
     /// In the run's time: what it says decides which timers are due. It never goes back for long,
     /// since whoever drives a run lets it go on from its last event.
     pub at: Micros,
-    /// What a clock on the wall showed. It is noted and decides nothing.
+    /// Wall-clock time. It is recorded and decides nothing.
     pub wall: Micros,
     /// Nothing is started behind this event. So a fork shares a decision up to there, and goes on by itself.
     pub until: Option<u64>,
@@ -28,11 +28,8 @@ impl From<Micros> for Now {
 /// of them would never come to an end.
 const ANSWERS_MAX: u32 = 1_000;
 
-/// A decision in the making: every event is applied as soon as it is written down.
-///
-/// Later parts of a decision depend on earlier ones (a payload must have been delivered before a
-/// turn can take it). Applying each event at once keeps the rules in one place, [`evolve`], and
-/// makes it impossible to decide on a state that a replay of the events would not reach.
+/// A decision in the making: every event is applied as soon as it is written. So a decision can never rest on a state
+/// that a replay of the events would not reach.
 pub(crate) struct Draft<'run> {
     run: &'run mut Run,
     now: Now,

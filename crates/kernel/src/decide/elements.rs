@@ -10,7 +10,7 @@ use crate::decide::draft::Draft;
 use crate::decide::{schedule, settle};
 use crate::state::Payload;
 
-/// What follows a completed turn.
+/// Next step after a completed turn.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// The node's edges.

@@ -1,5 +1,5 @@
-//! What is done to a run alone, and not beside other things at an instant: people carry it on, speak to
-//! it, change what it may spend, stop it and end it.
+//! Acts that are decided alone and not together with others at one instant: resume, say, budget, stop, abort and the
+//! like.
 
 use materia_contract::{Budget, BudgetChanged, Do, NodeBudgets, NodeId, RunPlace};
 

@@ -1,5 +1,4 @@
-//! A turn ended badly, or its output cannot be used: is it tried again, does its failure lead on, or does
-//! the run fail?
+//! Failed turns and unusable outputs: retries the turn, takes the failure edge, or fails the run.
 
 use materia_contract::{
     Behavior, ErrorCode, NodeId, OutputFieldsIgnored, RouteSelected, StatePatched, Timer, TimerSet,

@@ -1,4 +1,4 @@
-//! How a run stops before its end, and how it goes on.
+//! Stops a run before its end, and resumes it.
 
 use materia_contract::{
     FileState, GoOnFrom, InterruptReason, MessageReceived, NodeId, OnInterrupt, Pace,
@@ -10,10 +10,8 @@ use crate::decide::draft::Draft;
 use crate::decide::{acts, elements, fault, schedule, settle};
 use crate::state::{Checkout, Phase, Run};
 
-/// Carries on a run that nobody drove. Turns that were in flight are lost: nobody knows how they ended (D8).
-///
-/// A person who resumes a run that was paused or stopped wants it to go on by itself; a run that merely
-/// lost its process keeps its pace.
+/// Resumes a run without a driver. Turns in flight are lost, because their results are unknown (D8). Without `pace`,
+/// a waiting or stopped run goes on at AUTO, and one that lost its process keeps its pace.
 pub(crate) fn take_up(draft: &mut Draft<'_>, at: RunPlace, pace: Option<Pace>) {
     let crashed = !draft.run().turns.is_empty();
     let rested = matches!(draft.run().phase, Phase::Waiting(_)) || draft.run().stopping;
@@ -154,7 +152,7 @@ pub(crate) fn stop(draft: &mut Draft<'_>) {
     }
 }
 
-/// What was under way has ended: by itself, which counts, or because it was ended.
+/// Settles the turns that were in flight when the run was stopped: reports count, all others are interrupted.
 pub(crate) fn stopped(draft: &mut Draft<'_>, reports: Vec<Report>, message: String) {
     settle::reports(draft, reports);
     if draft.run().phase != Phase::Running {

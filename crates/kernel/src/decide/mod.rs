@@ -1,4 +1,4 @@
-//! From an input to events: what follows from what has happened.
+//! Decisions: from an input to events.
 
 mod acts;
 mod consent;
@@ -35,18 +35,18 @@ use crate::ask::fits;
 use crate::ask::owed::is_idle;
 use crate::state::{Phase, Run};
 
-/// What was decided: the events, and what they rest on as it is kept.
+/// A decision: its events, and its input as the journal stores it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decision {
-    /// What was decided on. Reports that nobody waited for are no part of it.
+    /// The input, without reports of turns that are not in flight.
     pub input: RecordedInput,
     /// When schedules come round next, as far as that was needed.
     pub ticks: Vec<NextTick>,
-    /// What followed.
+    /// The events that follow.
     pub events: Vec<Event>,
 }
 
-/// What follows from `input` at the instant `now`. Changes nothing.
+/// The events that follow from `input` at the instant `now`. Changes nothing.
 ///
 /// A driver uses [`take`], which does the same without the copy.
 pub fn decide(run: &Run, now: impl Into<Now>, input: Input) -> Result<Vec<Event>, Rejection> {
@@ -58,11 +58,8 @@ pub fn step(run: &mut Run, now: impl Into<Now>, input: Input) -> Result<Vec<Even
     Ok(take(run, now, input)?.events)
 }
 
-/// Decides what follows from `input` and applies it, event by event.
-///
-/// The events must be made durable before anything happens on their account. A caller that cannot
-/// make them durable must throw `run` away, for it has gone ahead of its journal. A rejected input
-/// has changed nothing.
+/// Decides on `input` and applies the events. The caller must make them durable before any effect; if it cannot, it
+/// must drop `run`, which is ahead of its journal. A rejected input changes nothing.
 pub fn take(run: &mut Run, now: impl Into<Now>, input: Input) -> Result<Decision, Rejection> {
     take_with(run, now, &[], input)
 }

@@ -1,4 +1,4 @@
-//! Why an input changes nothing.
+//! Reasons for rejecting an input.
 
 use materia_contract::{CastStatus, NodeId};
 
@@ -26,7 +26,7 @@ pub enum Rejection {
     /// The plan names something that it does not have. The compiler makes no such plan.
     #[error("{0}")]
     BrokenPlan(String),
-    /// What was asked cannot be read.
+    /// The input cannot be parsed.
     #[error("it cannot be read: {0}")]
     Unreadable(String),
     /// The run rests already.
@@ -71,9 +71,9 @@ pub enum Rejection {
     OtherQuestion {
         /// The node.
         node: NodeId,
-        /// What the answer is to.
+        /// The question that was answered.
         shown: String,
-        /// What is asked.
+        /// The newest question.
         asked: String,
     },
     /// A turn was asked for by hand that a person has to allow first.

@@ -1,5 +1,5 @@
-//! Trying again after a failure that may pass by itself: when, and how often. A utility is tried again
-//! where its author says so (D62).
+//! Retries after a failure that may pass: when, and how often. A utility is retried where its author asked for it
+//! (D62).
 
 use materia_contract::time::Micros;
 use materia_contract::{ErrorCode, FailureClass, Node, TurnOutput};

@@ -1,4 +1,4 @@
-//! Who runs next, and what it means when nobody does.
+//! The scheduler: picks the next turn to start, and settles a run at rest.
 
 use materia_contract::{
     Behavior, Cause, ErrorCode, GlobalMode, Node, NodeId, Pace, Path, PayloadConsumed,
@@ -54,7 +54,7 @@ pub(crate) fn is_done(run: &Run) -> bool {
         && next_start(run).is_none()
 }
 
-/// What could start next.
+/// Candidates for the next start.
 enum Next {
     /// A turn of a node that a person asked for.
     Asked(usize),
@@ -110,7 +110,7 @@ fn enter(draft: &mut Draft<'_>, index: usize) {
     begin(draft, index, Cause::Input, &inputs);
 }
 
-/// What a turn takes, and which part of it is still to be attached.
+/// Inputs of a turn; `late` are those that still have to be attached.
 struct Inputs {
     payloads: Vec<Payload>,
     late: Vec<PayloadDelivered>,
@@ -293,8 +293,8 @@ fn starting_with(run: &Run, index: usize, given: ContextPack) -> TurnStarted {
     }
 }
 
-/// What a turn may write. A utility reads it in its input, so it is said only where it is not as the run
-/// began.
+/// The mode to record in `turn.started`. A utility reads the mode in its input, so it is recorded only where it has
+/// changed since the start of the run.
 fn told_mode(run: &Run, index: usize) -> Option<GlobalMode> {
     let began = run.created().map(|created| created.global_mode);
     let agent = matches!(run.node(index).1.behavior, Behavior::Agent { .. });
@@ -326,7 +326,7 @@ pub(crate) fn rest(draft: &mut Draft<'_>) {
     }
 }
 
-/// What a run at rest waits for; `None` where it is complete.
+/// The reason why a run at rest waits; `None` where it is complete.
 fn rests_for(run: &Run) -> Option<RunWaiting> {
     let waits = |reason, node: Option<NodeId>, message| Some(RunWaiting { reason, node, message });
     let oldest = run.ready.first();

@@ -1,4 +1,4 @@
-//! A turn has ended: what does its result mean?
+//! Settles a turn that has ended.
 //!
 //! The order is fixed (G12): parse, assign, move the cursor, route.
 

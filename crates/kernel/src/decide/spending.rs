@@ -1,4 +1,4 @@
-//! Saying what is spent: warnings, and nodes that their own budget keeps from running (D24).
+//! Events about budgets: warnings, and nodes whose own budget is exhausted (D24).
 
 use materia_contract::{BudgetWarned, NodeBlocked, NodeId};
 

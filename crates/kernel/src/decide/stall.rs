@@ -1,4 +1,4 @@
-//! Going in circles without a change, where turns of a dataflow graph lie on a cycle (D23).
+//! Stops dataflow turns on a cycle that repeat themselves without a change (D23).
 
 use materia_contract::{Mode, ModeChanged, Pace};
 

@@ -1,4 +1,4 @@
-//! Things that happen when an instant comes: quiet periods end, ticks fall due, turns are retried.
+//! Due timers: ends of quiet periods, ticks, retries.
 
 use materia_contract::time::Micros;
 use materia_contract::{NodeId, PayloadDelivered, Timer, TimerFired, TimerSet};

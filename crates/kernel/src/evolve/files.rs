@@ -1,4 +1,4 @@
-//! The files of a run in a workspace.
+//! Applies events about the files of a workspace.
 
 use materia_contract::{
     InterruptReason, RunResumed, RunWaiting, TurnInterrupted, TurnOutput, TurnStarted, WaitReason,

@@ -1,4 +1,4 @@
-//! Where loops stand, which ways were taken, and why work was sent back.
+//! Applies events about loops, routes, and the reasons for sent-back work.
 
 use std::sync::Arc;
 

@@ -14,12 +14,12 @@ use materia_contract::{Event, EventBody, NodeId, RunCreated, StatePatched};
 use crate::ask::scope;
 use crate::state::{Branch, Files, LoopState, Nodes, Phase, Run, Why};
 
-/// Applies one fact. Total, and the only code that changes a [`Run`].
+/// Applies one event. The only code that changes a [`Run`].
 ///
 /// # Panics
 ///
-/// If the event cannot stand at this place of this run's journal: a gap in the numbering, or a
-/// name that is not in the plan. Readers check the hash chain first, so that only a bug can do it.
+/// If the event is impossible at this place: a gap in the numbering, or a name that is not in the plan. Readers check
+/// the hash chain first, so that only a bug can cause it.
 pub fn evolve(run: &mut Run, event: &Event) {
     assert_eq!(event.seq, run.seq + 1, "events come without gaps");
     run.seq = event.seq;

@@ -1,4 +1,4 @@
-//! Where payloads and timers are.
+//! Applies events about payloads and timers.
 
 use std::sync::Arc;
 

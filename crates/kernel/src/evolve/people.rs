@@ -1,4 +1,4 @@
-//! What people, timelines and stalls changed.
+//! Applies events of people, timelines and stalls.
 
 use materia_contract::{
     ApprovalDenied, ApprovalGiven, ApprovalRequested, BudgetChanged, EnvelopeKind, Event,

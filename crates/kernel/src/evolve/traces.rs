@@ -1,4 +1,4 @@
-//! What the newest turns of a node came to.
+//! Keeps hashes of the newest results of a node, for stall detection.
 
 use std::collections::VecDeque;
 

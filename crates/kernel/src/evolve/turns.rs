@@ -1,4 +1,4 @@
-//! Turns: in flight, ended, held.
+//! Applies events about turns: in flight, ended, held.
 
 use std::sync::Arc;
 

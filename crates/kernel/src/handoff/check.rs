@@ -1,10 +1,10 @@
-//! Holding an object to the handoff contract, with every fault named by its path.
+//! Checks an object against the handoff contract. Every fault names its path.
 
 use serde_json::{Map, Value};
 
 use crate::shorten::kind_of;
 
-/// What the graph needs of an output.
+/// Fields that the graph reads from an output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Needs {
     /// It must have `workItems`.
@@ -13,7 +13,7 @@ pub(crate) struct Needs {
     pub(crate) verdict: bool,
 }
 
-/// What an object says in the words of the contract.
+/// A checked handoff object.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Checked {
     pub(crate) verdict: Option<bool>,

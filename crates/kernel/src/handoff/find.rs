@@ -1,4 +1,4 @@
-//! Finding the object in an agent's output, by one rule in three steps (D26).
+//! Finds the object in an agent's output, by one rule in three steps (D26).
 
 use serde_json::{Map, Value};
 
@@ -8,9 +8,8 @@ use serde_json::{Map, Value};
 /// 2. Else exactly one fenced block holds one.
 /// 3. Else the last top-level object in the text that `satisfies` the contract.
 ///
-/// What the first two steps find is the answer even if it breaks the contract: the model meant it.
-/// A brace or a fence inside a JSON string confuses none of them, since JSON is parsed as JSON and
-/// a fence counts only at the start of a line, where no JSON string can have one.
+/// The result of the first two steps is the answer even if it breaks the contract. A brace or a fence inside a JSON
+/// string does no harm: JSON is parsed, and a fence counts only at the start of a line.
 pub(crate) fn find(
     text: &str,
     satisfies: impl Fn(&Map<String, Value>) -> bool,
@@ -77,11 +76,8 @@ fn fenced_blocks(text: &str) -> impl Iterator<Item = &str> {
     pairs.into_iter()
 }
 
-/// Every object that begins outside another one.
-///
-/// A brace that begins no valid JSON is prose: the search goes on behind it. Each attempt stops at
-/// the first byte that cannot be JSON, and what it has read is either passed over as a broken object
-/// or was only space, so that hostile text costs a bounded multiple of its length.
+/// Every object that begins outside another one. A brace without valid JSON behind it is skipped. Each attempt stops
+/// at the first invalid byte, so that hostile text costs a bounded multiple of its length.
 fn top_level_objects(text: &str) -> impl Iterator<Item = (Map<String, Value>, &str)> {
     let mut from = 0;
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! The handoff contract: finding the object in what a model wrote, and holding it to its shape.
+//! The handoff contract: finds the object in a model's output, and checks its shape.
 
 mod check;
 mod find;

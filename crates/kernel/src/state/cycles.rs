@@ -1,4 +1,4 @@
-//! Which nodes of a plan can go in circles unseen.
+//! Nodes of a plan that lie on a cycle: all of them, and those on one without a bounded edge.
 
 use std::collections::BTreeSet;
 

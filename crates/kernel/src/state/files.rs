@@ -11,7 +11,6 @@ pub(crate) struct Files {
     pub(crate) last: FileState,
     /// When that event came.
     pub(crate) at: Micros,
-    /// What the checkout holds.
     pub(crate) checkout: Checkout,
     /// Whether HEAD has left the base of the run.
     pub(crate) off_base: bool,
@@ -19,16 +18,16 @@ pub(crate) struct Files {
     pub(crate) branch: Branch,
 }
 
-/// What the checkout of a workspace holds.
+/// State of the checkout of a workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Checkout {
     /// The files that the last event names.
     Same,
     /// Perhaps what an interrupted turn left: the next turn puts the files back.
     PutBack,
-    /// What several interrupted turns left: whoever takes the run up finds out.
+    /// Leftovers of several interrupted turns: the process that takes the run up measures the files.
     Unknown,
-    /// What somebody else left.
+    /// Files that somebody else changed.
     Changed(FileState),
 }
 

@@ -30,10 +30,8 @@ pub(crate) enum Why {
     Failed,
 }
 
-/// All turns that ended without a result and may run again, each by the event that ended it.
-///
-/// Many can wait for their timers, so those that may start and those of one node are found without
-/// a look at the others.
+/// All turns that ended without a result and may run again, by the event that ended each. Indexed, since many can
+/// wait for their timers.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct HeldTurns {
     turns: BTreeMap<u64, Held>,

@@ -1,4 +1,4 @@
-//! The places where payloads wait.
+//! Queues and buffers where payloads wait.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -56,7 +56,7 @@ impl DeliveryQueue {
         Some(taken)
     }
 
-    /// What a turn could take of it now: nothing while its quiet period lasts.
+    /// Payloads that a turn could take now: none during the quiet period.
     pub(crate) fn late(&self) -> Late {
         match (self.waiting.front(), self.quiet_until) {
             (Some(first), None) => Late { front: Some((first.ts, first.id)), ticks: self.ticks },
@@ -77,7 +77,7 @@ impl DeliveryQueue {
     }
 }
 
-/// What a turn could take of an edge on which payloads wait.
+/// Payloads of one edge that a turn could take.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Late {
     /// The oldest of them.

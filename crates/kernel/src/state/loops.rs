@@ -1,4 +1,4 @@
-//! Loops over lists, and what is counted for each of their items.
+//! Loops over lists, and counts for each of their items.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub(crate) struct ItemId {
     pub(crate) index: u32,
 }
 
-/// What goes over a list of items.
+/// A loop or a `foreach`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Region {
     /// The loop at that place of the plan.

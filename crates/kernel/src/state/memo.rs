@@ -1,4 +1,4 @@
-//! What was worked out once and follows from the state.
+//! Cached results that follow from the state.
 
 use std::sync::{Arc, OnceLock};
 

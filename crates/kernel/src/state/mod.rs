@@ -1,4 +1,4 @@
-//! What a run is: data, and the plainest questions about it. Nothing here knows a rule.
+//! State of a run: data, and simple questions about it. The rules are elsewhere.
 
 pub(crate) mod cycles;
 mod files;

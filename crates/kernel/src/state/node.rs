@@ -1,4 +1,4 @@
-//! What a run knows about one node.
+//! State of one node.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -10,7 +10,6 @@ use serde_json::Value;
 
 use super::{InFlightTurns, InputBuffer, ItemId, Memo, Payload, Rounds, Trail};
 
-/// What the run knows about one node.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct NodeState {
     /// Turns started here, not counting further attempts.
@@ -21,22 +20,21 @@ pub(crate) struct NodeState {
     /// Payloads that crossed no edge and are not yet attached.
     pub(crate) arriving: VecDeque<Payload>,
     pub(crate) inputs: InputBuffer,
-    /// What the turn about to start has taken.
+    /// Inputs of the turn that is about to start.
     pub(crate) taken: Taken,
     /// Whether a tick waits to be taken.
     pub(crate) tick_owed: bool,
     /// Ticks that have been due.
     #[serde(default)]
     pub(crate) ticks: u32,
-    /// What a person was asked about its next turn, and said.
+    /// The approval of its next turn: question and answer.
     pub(crate) consent: Option<Consent>,
-    /// What its next turn would be, where a person must consent to it.
+    /// Its next turn, where that needs an approval.
     #[serde(skip)]
     pub(crate) wanted: Memo<Wanted>,
     pub(crate) foreach: Option<Iteration>,
     /// How often its `foreach` was entered.
     pub(crate) iterations: u32,
-    /// What its turns have spent.
     pub(crate) spent: Spent,
     /// A budget that a person gave it.
     pub(crate) budgets: Option<NodeBudgets>,
@@ -44,7 +42,7 @@ pub(crate) struct NodeState {
     pub(crate) blocked: bool,
     /// Turns begun for one work item, where it lies on a cycle without a bound.
     pub(crate) rounds: Rounds,
-    /// What its newest turns came to, where it lies on a cycle.
+    /// Hashes of its newest results, where it lies on a cycle.
     pub(crate) traces: Traces,
     /// The list that it last produced, if it is a generator.
     pub(crate) produced: Option<Arc<Vec<Value>>>,
@@ -52,7 +50,7 @@ pub(crate) struct NodeState {
     pub(crate) session: Option<(Uuid, Option<ItemId>)>,
 }
 
-/// What a turn that is about to start has taken.
+/// Inputs of a turn that is about to start.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Taken {
     pub(crate) payloads: Vec<Payload>,
@@ -75,7 +73,7 @@ pub(crate) struct Traces {
     pub(crate) failures: VecDeque<(u64, u64)>,
 }
 
-/// What the next turn of a node would be.
+/// The next turn of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Wanted {
     /// By hash: the node, its item and what it would take.
@@ -83,7 +81,7 @@ pub(crate) struct Wanted {
     pub(crate) payloads: Vec<Uuid>,
 }
 
-/// What a person was asked about a turn, by hash, and said.
+/// Question and answer of an approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Consent {
     pub(crate) hash: String,
@@ -94,7 +92,7 @@ pub(crate) struct Consent {
     pub(crate) seq: u64,
 }
 
-/// What the turns of a node have spent.
+/// Usage of the turns of a node.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Spent {
     pub(crate) turns: u64,
@@ -109,7 +107,7 @@ pub(crate) struct Iteration {
     /// The list, frozen when the node was entered.
     pub(crate) items: Arc<Vec<Value>>,
     pub(crate) index: u32,
-    /// What the node was entered with; every element gets it.
+    /// Inputs of the node; every element gets them.
     pub(crate) payloads: Vec<Payload>,
     /// The way to it.
     pub(crate) trail: Trail,

@@ -1,7 +1,6 @@
-//! What is known of each node, and in tests how often anybody asks.
+//! State of all nodes. Tests count the accesses.
 //!
-//! There is no way to go through all nodes but one after the other by their number, so that whoever
-//! does it for each step is found by the count.
+//! Nodes can only be reached by index, so that the count shows code that reads all nodes in each step.
 
 use std::ops::{Index, IndexMut};
 

@@ -31,10 +31,10 @@ pub(crate) struct Payload {
     /// Which part of it travels.
     pub(crate) selector: OutputSelector,
     pub(crate) verdict: Option<bool>,
-    /// What its turn left besides, as far as it travels.
+    /// Artifacts of its turn that travel with it.
     #[serde(default, skip_serializing_if = "<[Artifact]>::is_empty")]
     pub(crate) artifacts: Arc<[Artifact]>,
-    /// What it says instead, where a transform or whoever offered it says so.
+    /// Replacement of the content, by a transform or by the offer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) mapped: Option<Arc<PayloadContent>>,
     /// The way it came.
@@ -43,7 +43,7 @@ pub(crate) struct Payload {
 }
 
 impl Payload {
-    /// What a person said, or nothing at all.
+    /// A message of a person, or an empty payload.
     pub(crate) fn plain(id: Uuid, kind: EnvelopeKind, ts: Micros, text: &str) -> Self {
         Self {
             id,
@@ -63,7 +63,7 @@ impl Payload {
         }
     }
 
-    /// What somebody put on an edge.
+    /// A payload that a person or a program put on an edge.
     pub(crate) fn offered(self, offered: &Offered) -> Self {
         Self {
             verdict: offered.status.as_ref().map(|status| status.ok),

@@ -1,9 +1,9 @@
-//! What a run is doing, and why it stopped.
+//! Phase of a run, and why it stopped.
 
 use materia_contract::{CastStatus, NodeId, RunFailed, RunWaiting};
 use serde::{Deserialize, Serialize};
 
-/// What a run is doing.
+/// Phase of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Phase {
     /// Nothing has happened yet.

@@ -14,10 +14,8 @@ pub(crate) struct Request {
     pub(crate) message: Option<Uuid>,
 }
 
-/// Turns that people asked for and that have not started.
-///
-/// What keeps one of them from starting keeps all of the same node, so only the first of each node
-/// is looked at.
+/// Turns that people asked for and that have not started. Only the first of each node is checked, because the same
+/// gates hold for all of a node.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Requests {
     by_node: BTreeMap<usize, VecDeque<Request>>,

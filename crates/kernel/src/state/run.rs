@@ -41,7 +41,7 @@ pub struct Run {
     pub(crate) pace: Pace,
     /// Whether that is because somebody stops the run, and what is under way is being ended.
     pub(crate) stopping: bool,
-    /// What turns may write.
+    /// Where turns may write.
     pub(crate) global: GlobalMode,
     /// Who answers the agent nodes.
     #[serde(default)]
@@ -80,9 +80,8 @@ pub struct Run {
     pub(crate) follow_ups: BTreeMap<usize, FollowUps>,
     /// Multi-turn nodes that wait for a person, with their last result.
     pub(crate) paused: BTreeMap<usize, LastOutput>,
-    /// What the run may spend.
     pub(crate) budget: Budget,
-    /// What it keeps, as it was last measured.
+    /// Its storage at the last measurement.
     pub(crate) storage: Option<StorageMeasured>,
     /// Bounds that were warned about.
     pub(crate) warned: BTreeSet<BudgetBound>,
@@ -187,7 +186,7 @@ impl Run {
         self.created_at
     }
 
-    /// What it is doing.
+    /// Its phase.
     #[must_use]
     pub fn phase(&self) -> &Phase {
         &self.phase
@@ -205,7 +204,7 @@ impl Run {
         &self.variables
     }
 
-    /// What it has spent.
+    /// Its usage so far.
     #[must_use]
     pub fn usage(&self) -> UsageTotals {
         self.usage
@@ -297,7 +296,7 @@ impl Run {
         storage.leaves_room(self.max_storage_mb())
     }
 
-    /// What it keeps, as it was last measured, where that was ever worth an event.
+    /// Its storage at the last measurement that was recorded.
     #[must_use]
     pub fn storage(&self) -> Option<StorageMeasured> {
         self.storage
@@ -316,13 +315,13 @@ impl Run {
         self.storage.is_some_and(|storage| !self.has_room(&storage))
     }
 
-    /// What it may spend.
+    /// Its budget.
     #[must_use]
     pub fn budget(&self) -> Budget {
         self.budget
     }
 
-    /// What a node may spend: what a person gave it, else what the plan says.
+    /// The budget of a node: set by a person, otherwise by the plan.
     #[must_use]
     pub fn node_budgets(&self, node: &NodeId) -> Option<NodeBudgets> {
         let (index, _, plan) = self.created.as_ref()?.plan.nodes.get_full(node)?;
@@ -335,7 +334,7 @@ impl Run {
         &self.agents
     }
 
-    /// What turns may write.
+    /// Where turns may write.
     #[must_use]
     pub fn global_mode(&self) -> GlobalMode {
         self.global
@@ -403,7 +402,7 @@ impl Run {
         self.nodes[index].inputs.oldest()
     }
 
-    /// What a turn could take of an edge whose payloads are attached only when one is put together.
+    /// Payloads that a turn could take from an edge that attaches them only when a turn starts.
     pub(crate) fn late(&self, edge: &EdgeId) -> Late {
         self.queues.get(edge).map(DeliveryQueue::late).unwrap_or_default()
     }

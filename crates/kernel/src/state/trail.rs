@@ -1,4 +1,4 @@
-//! The way that work has come, and how often it went round without getting on.
+//! The trail of work: the nodes that led to it, and the number of cycles without progress.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,12 +6,10 @@ use std::sync::Arc;
 use materia_contract::EdgeId;
 use serde::{Deserialize, Serialize};
 
-/// How work came to where it is (D22). Every payload has its own, so that branches that run side by
-/// side do not count as one going in circles.
+/// Trail of a payload (D22). Every payload has its own, so that concurrent branches do not count as a cycle.
 ///
-/// It has a level for what lies outside all loops and one for each loop around the node that it has come
-/// to, outermost first. An item that moves forgets the level of its loop and those inside, and nothing
-/// outside.
+/// It has one level outside all loops and one for each loop around the present node, outermost first. When an item
+/// moves, the level of its loop and the levels inside are cleared.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Trail {
     levels: Arc<Vec<Level>>,

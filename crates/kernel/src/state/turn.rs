@@ -1,4 +1,4 @@
-//! Turns in flight, and what the last one put out.
+//! Turns in flight, and the last output.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub struct Turn {
     pub(crate) trail: Trail,
     /// The payloads it was started with.
     pub consumed: Vec<Uuid>,
-    /// What the runner is given.
+    /// The input for the runner.
     pub work: TurnWork,
     /// Where each part of a prompt comes from.
     pub(crate) layers: Vec<PromptLayer>,
@@ -46,14 +46,14 @@ pub struct Turn {
     /// Whether an attempt before it lost its session, so that it was begun anew.
     #[serde(default)]
     pub(crate) afresh: bool,
-    /// What it took, where it goes on in a session: all of it is told again if that is gone.
+    /// Its inputs, where it resumes a session: all are sent again if the session is lost.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) payloads: Vec<Payload>,
     /// When it started.
     pub(crate) since: Micros,
     /// Whether a person asked for it.
     pub(crate) manual: bool,
-    /// What it may write: the strictest mode since it started.
+    /// Where it may write: the strictest mode since it started.
     pub global_mode: GlobalMode,
     /// The scripted answer that it takes.
     pub script: Option<ScriptEntry>,
@@ -80,7 +80,7 @@ impl Turn {
     }
 }
 
-/// What a runner is given.
+/// Input for a runner.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum TurnWork {
     /// An agent's prompt.
@@ -89,7 +89,7 @@ pub enum TurnWork {
     Input(Arc<Value>),
 }
 
-/// What the last completed turn put out.
+/// Output of the last completed turn.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LastOutput {
     /// Its `turn.started`.
@@ -113,7 +113,6 @@ pub(crate) struct LastOutput {
     pub(crate) own_json: bool,
     /// The verdict of the last completed turn.
     pub(crate) verdict: Option<bool>,
-    /// What it left besides.
     pub(crate) artifacts: Arc<[Artifact]>,
 }
 
@@ -127,7 +126,7 @@ pub(crate) struct Caught {
 }
 
 impl Caught {
-    /// What its way out carries.
+    /// The payload for the `on_failure` edge.
     pub(crate) fn content(&self) -> PayloadContent {
         PayloadContent {
             message: Some(self.message.clone()),

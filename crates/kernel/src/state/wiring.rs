@@ -1,4 +1,4 @@
-//! What follows from the plan alone, worked out once and never stored.
+//! Facts that follow from the plan alone, computed once and never stored.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
@@ -127,7 +127,7 @@ impl Wiring {
         !self.failing.is_empty()
     }
 
-    /// What it means to come to a node over an edge or an exit, as far as the way there is concerned.
+    /// The arrival at a node over an edge or an exit, for the trail.
     pub(crate) fn entry<'a>(&'a self, node: usize, via: Option<&'a EdgeId>) -> Entry<'a> {
         let left = via.and_then(|via| self.exits.get(via)).copied();
         Entry { node, via, loops: &self.loops[node], left }

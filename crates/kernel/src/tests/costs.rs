@@ -1,4 +1,4 @@
-//! What a step costs, counted in what it looks at.
+//! Cost of a step, counted in operations.
 
 use materia_contract::{
     Amount, Approval, Condition, Consume, Delivery, DeliveryMode, Do, EdgeId, ErrorCode,

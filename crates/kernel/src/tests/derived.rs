@@ -1,4 +1,4 @@
-//! What a run keeps beside its state says what the state says, after every event of any history.
+//! Derived data agrees with the state after every event of any history.
 
 use std::collections::BTreeSet;
 

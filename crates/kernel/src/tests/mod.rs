@@ -1,4 +1,4 @@
-//! Tests that look at what a run keeps beside its state, and at how much of it a step looks at.
+//! Tests of derived data beside the state, and of the cost of a step.
 
 #[path = "../../tests/kernel/play.rs"]
 #[allow(dead_code, clippy::wildcard_enum_match_arm, reason = "the stories need more of it")]

@@ -1,4 +1,4 @@
-//! What a run costs is counted in looks at nodes.
+//! Cost of a run, counted in accesses to nodes.
 
 use indexmap::IndexMap;
 use materia_contract::{
@@ -49,7 +49,7 @@ fn fan_out(count: usize) -> Plan {
     }
 }
 
-/// What it took to run a plan through.
+/// Counts for one run of a plan.
 #[derive(Debug)]
 struct Took {
     turns: usize,

@@ -1,4 +1,4 @@
-//! Histories by chance: one seed is one graph and whatever befalls it.
+//! Random histories: one seed is one graph and its inputs.
 
 use materia_contract::{
     Amount, Approval, Condition, Consume, Delivery, DeliveryMode, Do, EnvelopeKind, ErrorCode,

@@ -1,4 +1,4 @@
-//! Deciding again: a decision is told whole, and journals that could not have come about are refused.
+//! Recomputation of decisions: a decision is recomputed whole, and impossible journals are refused.
 
 use materia_contract::{
     Acting, Condition, Decided, Do, Event, EventBody, GlobalMode, MomentOf, RecordedInput,
@@ -18,7 +18,7 @@ fn fork() -> materia_contract::Plan {
     plan([("a", a), ("b", utility().text()), ("c", utility().text())])
 }
 
-/// What was decided about it, decision by decision.
+/// The decisions of a short run.
 fn decisions() -> Vec<Kept> {
     let mut run = Run::new(RunId::new("r"));
     let begun = keep(&mut run, 1_000, Input::Create(Box::new(created(fork()))));

@@ -1,5 +1,4 @@
-//! Whatever a model answers: a valid handoff or a named contract error, and never a route by
-//! anything but a real boolean.
+//! Any answer of a model: a valid handoff or a named contract error. Only a real boolean decides a route.
 
 use materia_contract::{Condition, EventBody, Plan};
 use proptest::prelude::*;

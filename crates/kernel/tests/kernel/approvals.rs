@@ -1,4 +1,4 @@
-//! Turns that wait for a person's consent.
+//! Turns that wait for an approval.
 
 use insta::assert_snapshot;
 use materia_contract::{

@@ -1,4 +1,4 @@
-//! A turn that is tried again is the same turn: what it is about and what its runner gets.
+//! A further attempt is the same turn: same item, same input for the runner.
 
 use materia_contract::{
     Cause, Condition, Do, Event, EventBody, NodeId, Plan, RunCreated, RunId, RunPlace,

@@ -1,4 +1,4 @@
-//! What counts as going round: which nodes lie on a cycle (D23), and which way work has come (D22).
+//! Cycles: which nodes lie on one (D23), and which trail work has (D22).
 
 use std::collections::BTreeSet;
 

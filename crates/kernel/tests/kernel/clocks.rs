@@ -1,4 +1,4 @@
-//! When something still happens by itself: ticks, the script's timeline, and runs that are idle.
+//! Future events without a person: ticks, the script's timeline, and idle runs.
 
 use materia_contract::{
     Condition, Do, GlobalMode, Node, NodeMode, Plan, RunId, Trigger, WaitReason,

@@ -1,4 +1,4 @@
-//! What becomes of a payload on its way: the same as before, too many, newer than another.
+//! Delivery of payloads: duplicates, overflow, newer ones that replace older ones.
 
 use insta::assert_snapshot;
 use materia_contract::{

@@ -1,4 +1,4 @@
-//! What a payload says to whoever takes it: its parts, its status, and what a transform makes of it.
+//! Content of a payload for the next node: its parts, its status, and the result of a transform.
 
 use indexmap::IndexMap;
 use materia_contract::{
@@ -28,7 +28,7 @@ fn report(output: &str) -> TurnOutcome {
     TurnOutcome::Ended(TurnOutput { output: output.into(), artifacts, ..TurnOutput::default() })
 }
 
-/// What `b` gets when `a` ends so.
+/// The input of `b` after this output of `a`.
 fn envelope(nodes: Plan, output: &str) -> Value {
     let mut play = Play::of(nodes);
     let turn = play.turns()[0];

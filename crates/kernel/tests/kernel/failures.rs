@@ -1,4 +1,4 @@
-//! What a failed run tells whoever looks for the reason.
+//! The report of a failed run.
 
 use materia_contract::{Condition, Do, Edge, EventBody, NodeId, RunFailed};
 use materia_kernel::{Input, Phase, Run};

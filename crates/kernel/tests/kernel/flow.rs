@@ -1,4 +1,4 @@
-//! Branches that run side by side, turns that keep their place, and what the simulation has found.
+//! Concurrent branches, the order of turns, and faults that the simulation has found.
 
 use insta::assert_snapshot;
 use materia_contract::{

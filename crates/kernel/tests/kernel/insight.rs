@@ -1,4 +1,4 @@
-//! What can be asked about a run and its nodes, for whoever explains or drives it.
+//! Read-only questions about a run and its nodes.
 
 use materia_contract::{
     Amount, Budget, Condition, Consume, Delivery, DeliveryMode, Do, EdgeId, ErrorCode,

@@ -1,5 +1,4 @@
-//! What happens at one instant happens in one order (D7): turns end, things arrive, timers fire, modes
-//! change.
+//! Order of everything that happens at one instant (D7): turns end, payloads arrive, timers fire, modes change.
 
 use insta::assert_snapshot;
 use materia_contract::{

@@ -1,4 +1,4 @@
-//! What a journal may hold: timers that were set, the answers of a script, the ids of a fork.
+//! Rules of a journal: timers that were set, the answers of a script, the ids of a fork.
 
 use indexmap::IndexMap;
 use materia_contract::{

@@ -1,4 +1,4 @@
-//! What holds of every run, whatever arrives.
+//! Properties that hold for every run and every input.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::play::{
     Kept, NodeExt as _, agent, created, keep, looped, outcome, plan, recomputed, utility,
 };
 
-/// What the world does next.
+/// The next input of a history.
 #[derive(Debug, Clone)]
 enum Move {
     /// The nth turn in flight ends with this answer.

@@ -1,4 +1,4 @@
-//! The kernel, told in stories and held to laws.
+//! Tests of the kernel: examples and properties.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Faults that a second reading of the rules, and a comparison of two kernels, brought to light.
+//! Regressions: faults that the verifier, or a comparison of two kernels, found.
 
 use materia_contract::{
     Condition, Do, ErrorCode, FailureClass, Plan, RunId, RunPlace, Test, TurnOutput,
@@ -62,7 +62,7 @@ fn the_way_may_depend_on_the_item() {
     assert!(play.end("x").contains("urgent 1.1 started on WI-2"));
 }
 
-/// What is never asked takes no time: a circle of it must not be gone round for ever.
+/// A turn that the runtime answers itself takes no time: a cycle of such turns must end.
 #[test]
 fn a_circle_of_turns_that_nobody_is_asked_for_comes_to_an_end() {
     let mut asks = agent().text().advances(Always).edge(Always, "asks");

@@ -1,4 +1,4 @@
-//! Events that cannot stand where they do: what they name is not there, or they come out of order.
+//! Events that cannot be applied: they name unknown things, or they are out of order.
 
 use materia_contract::{
     Condition, Cron, EnvelopeKind, Event, EventBody, FollowUpCaptured, HandoffSent, Input,

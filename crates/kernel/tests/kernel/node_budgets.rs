@@ -1,4 +1,4 @@
-//! Nodes that have spent their own budget: which of them is said to be kept from running, and when.
+//! Nodes with an exhausted budget: which one is reported, and when.
 
 use materia_contract::{
     Amount, Condition, Do, ErrorCode, FailureClass, Node, NodeBudgets, NodeId, TurnOutput,
@@ -17,7 +17,7 @@ fn thrifty() -> Node {
     Node { budgets, ..agent() }
 }
 
-/// What a turn that put this out has cost: more than its node may spend.
+/// An output with a cost above the budget of its node.
 fn dear(output: &str) -> TurnOutput {
     let usage =
         Some(TurnUsage { cost: Some(Amount::from_millionths(1_500_000)), ..TurnUsage::default() });

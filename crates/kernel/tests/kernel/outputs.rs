@@ -1,4 +1,4 @@
-//! What an output means: the object in it, what the graph must find there, what `assign` copies.
+//! Parsing of an output: the object in it, the fields that the graph needs, the values that `assign` copies.
 
 use materia_contract::Condition;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What people do: give more, try again, speak, finish.
+//! Acts of people: raise a bound, retry, speak, finish.
 
 use insta::assert_snapshot;
 use materia_contract::{Budget, Condition, Do, RunCreated, RunId, RunPlace};

@@ -1,4 +1,4 @@
-//! Plays a plan against a list of answers and writes down what happened, one line an event.
+//! Runs a plan with a list of answers and prints one line for each event.
 
 use indexmap::IndexMap;
 use materia_contract::{

@@ -1,4 +1,4 @@
-//! What a turn is given, word for word: prompts, ticks, the reasons for which work came back.
+//! Input of a turn, word for word: prompts, ticks, the reasons for which work came back.
 
 use insta::assert_snapshot;
 use materia_contract::{

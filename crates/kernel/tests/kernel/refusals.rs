@@ -1,4 +1,4 @@
-//! What a person asks of a run that cannot be done, and what is said about it.
+//! Rejected acts of a person, and the messages.
 
 use materia_contract::{Condition, Do, NodeBudgets, NodeId, Trigger};
 use materia_kernel::{Input, Phase, Rejection, step};

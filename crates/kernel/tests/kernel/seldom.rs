@@ -1,4 +1,4 @@
-//! What happens seldom: a loop that is entered once more, a failure that is caught.
+//! Rare cases: a loop that is entered once more, a failure that is caught.
 
 use materia_contract::{
     Artifact, Condition, Do, Edge, ErrorCode, RunCreated, RunId, Trigger, TurnOutput,
@@ -99,7 +99,7 @@ fn a_failure_that_is_caught_has_no_verdict_of_another_turn() {
     assert!(told.contains("\"ok\": false") && !told.contains("\"satisfied\""), "{told}");
 }
 
-/// What follows when the oldest turn ends so, and a person stops the run at that instant.
+/// The events when the oldest turn ends with this answer and a person stops the run at that instant.
 fn stopped_with(play: &mut Play, answer: &str) -> String {
     let reports = vec![Report { turn: play.turns()[0], outcome: outcome(answer) }];
     let acts = vec![Acting::person(Do::Stop { message: None })];

@@ -1,4 +1,4 @@
-//! What crosses an edge: which artifacts, which twins are turned away, which edge a person means.
+//! Payloads on an edge: selected artifacts, duplicates, and names of edges.
 
 use materia_contract::time::DURATION_MS_MAX;
 use materia_contract::{

@@ -1,4 +1,4 @@
-//! What a run keeps: it starts nothing while that is too much, and goes on once there is room.
+//! Storage limit of a run: it starts nothing above it, and goes on once there is room.
 
 use materia_contract::{
     Budget, Condition, Do, Limits, Plan, StorageMeasured, TurnOutput, WaitReason,

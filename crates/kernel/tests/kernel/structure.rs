@@ -1,4 +1,4 @@
-//! Who may know whom inside the kernel, read from its sources.
+//! Allowed imports inside the kernel, checked in its sources.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

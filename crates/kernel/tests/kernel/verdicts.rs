@@ -7,7 +7,7 @@ use crate::play::{NodeExt as _, agent, created, looped, plan, play, run, utility
 
 use Condition::{Always, NotSatisfied, Satisfied};
 
-/// What follows from an output without a verdict.
+/// The events after an output without a verdict.
 fn unjudged(node: Node) -> String {
     let nodes = [("a", node), ("b", utility().text()), ("c", utility().text())];
     let told = play(plan(nodes), &["{}"]);

@@ -1,4 +1,4 @@
-//! A turn that was not started, because what it would have run is not what somebody approved.
+//! A turn that was not started, because it would have run something that is not approved.
 
 use insta::assert_snapshot;
 use materia_contract::{Condition, Do, InterruptReason, RunPlace, WaitReason};

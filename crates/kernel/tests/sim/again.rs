@@ -1,4 +1,4 @@
-//! Deciding again from what the journal keeps: it agrees with what happened, and with nothing else.
+//! Recomputation from the journal: it agrees with the original history, and with no other.
 
 use materia_contract::{ChainHash, Decided, Event, EventBody, ForkedFrom, Record, RunId, Uuid};
 use materia_kernel::{Recomputation, Run, cut, evolve};

@@ -1,8 +1,7 @@
-//! One field of a history is changed and everything is hashed anew: whoever takes the decisions again, or
-//! knows the rules, notices.
+//! Changes one field of a history and recomputes the hashes: recomputation or the verifier must notice.
 //!
-//! The field is drawn evenly over the fields that the kept inputs and events of the history have, of all
-//! types. Some can be changed unnoticed: they are listed here, with the reason, and nothing else may be.
+//! The field is drawn evenly over the fields that the recorded inputs and events of the history have, of all types.
+//! The fields that can be changed unnoticed are listed here, each with a reason; no other may be.
 
 use materia_contract::{Decided, Event, EventBody};
 use materia_kernel::Recomputation;
@@ -80,7 +79,7 @@ const UNFINDABLE: &[(&str, &str)] = &[
     ("input.input.unpublished", "why a branch was not published"),
 ];
 
-/// What came of it.
+/// The check that noticed the change.
 #[derive(Debug)]
 pub(crate) enum Found {
     /// The text can no longer be read.

@@ -1,4 +1,4 @@
-//! What turns answer: mostly what their node promises, sometimes not.
+//! Answers of turns: mostly as their node promises, sometimes not.
 
 use materia_contract::{
     Amount, Artifact, Behavior, ErrorCode, FailureClass, Node, Parse, TurnOutput, TurnUsage,

@@ -1,4 +1,4 @@
-//! Chance that can be repeated: one seed is one history.
+//! Repeatable random numbers: one seed is one history.
 
 /// `SplitMix64`: small, fast, and the same everywhere.
 #[derive(Clone)]

@@ -1,4 +1,4 @@
-//! Runs in a workspace of their own: the files that turns leave, and those that whoever takes a run up finds.
+//! Runs in a workspace of their own: the files that turns leave, and the files that a resumed run finds.
 
 use materia_contract::{
     FileState, FilesFound, GoOnFrom, Identity, JOURNAL_VERSION, OwnWorkspace, RunCreated,

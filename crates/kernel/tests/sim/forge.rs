@@ -1,8 +1,8 @@
-//! Something that follows from the inputs of a history is changed and everything is hashed anew: whoever takes the
-//! decisions again, or knows the rules, notices, each time.
+//! Changes something that follows from the inputs of a history and recomputes the hashes: recomputation and the
+//! verifier must both notice, each time.
 //!
-//! What is changed are the bytes of the records as a journal has them: other words for the same, events that come, go and
-//! change places, times that cannot be, decisions that lose their inputs.
+//! The bytes of the records are changed: other JSON for the same value, added, removed and swapped events, impossible
+//! times, decisions without their inputs.
 
 use materia_contract::{ChainHash, Decided, Event, Record};
 use materia_kernel::Recomputation;

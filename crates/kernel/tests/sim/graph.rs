@@ -1,4 +1,4 @@
-//! Graphs of every kind: steps of a state machine and nodes of dataflow, mixed.
+//! Generator of graphs: state-machine steps and dataflow nodes, mixed.
 
 use indexmap::IndexMap;
 use materia_contract::{

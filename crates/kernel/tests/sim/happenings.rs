@@ -1,4 +1,4 @@
-//! What happens to a run, one thing after another: turns end, people act, processes die, time passes.
+//! Steps of a simulated history: turns end, people act, processes die, time passes.
 
 use materia_contract::{
     Budget, Do, EnvelopeKind, GlobalMode, NodeBudgets, NodeId, Offered, Pace, PayloadStatus,
@@ -137,7 +137,7 @@ impl World<'_> {
         assert_ne!(self.opinion.life(), Life::Running, "a run that was stopped rests");
     }
 
-    /// What some of the turns in flight come to.
+    /// Reports of some of the turns in flight.
     fn some_reports(&mut self, percent: u64) -> Vec<Report> {
         let in_flight: Vec<u64> = self.opinion.turns().map(|(turn, _)| turn).collect();
         let mut reports = Vec::new();

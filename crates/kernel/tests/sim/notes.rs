@@ -1,4 +1,4 @@
-//! States that are worth having seen, read off the events.
+//! Notes the rare states that the events show.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use materia_verifier::Verifier;
 
 use crate::sometimes::Sometimes;
 
-/// What has to be remembered to tell.
+/// Facts of earlier events that the notes need.
 #[derive(Default)]
 pub(crate) struct Notes {
     sent: BTreeSet<Uuid>,
@@ -114,7 +114,7 @@ impl Notes {
         }
     }
 
-    /// What becomes of payloads and timers.
+    /// Notes on payloads and timers.
     fn on_the_way(&mut self, event: &Event, before: &Verifier, seen: &mut Sometimes) {
         let Some(plan) = before.plan() else { return };
         match &event.body {

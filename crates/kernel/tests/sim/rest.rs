@@ -1,4 +1,4 @@
-//! Safety was first; now the world is kind, and the run must come to rest, and go on when it is helped.
+//! Liveness: after the faults stop, the run must come to rest, and go on when a person helps.
 
 use materia_contract::{
     Amount, Budget, Do, NodeBudgets, NodeId, Pace, RunWaiting, StorageMeasured, WaitReason,

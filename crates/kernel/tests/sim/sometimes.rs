@@ -26,7 +26,7 @@ impl Sometimes {
         self.0.get(what).copied().unwrap_or(0)
     }
 
-    /// What was expected and never seen.
+    /// Expected states that were never seen.
     pub(crate) fn missing(&self) -> Vec<&str> {
         let types = materia_contract::EventBody::TYPES.iter();
         types.chain(EXPECTED).copied().filter(|what| self.count(what) == 0).collect()

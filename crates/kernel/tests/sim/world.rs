@@ -1,4 +1,4 @@
-//! The world around one run: whatever can happen to it, happens.
+//! A hostile world around one run: it produces every kind of input and fault.
 
 use materia_contract::time::Micros;
 use materia_contract::{
@@ -18,7 +18,7 @@ use crate::sometimes::Sometimes;
 /// When every simulated run begins.
 const BEGINNING: Micros = 1_000_000_000;
 
-/// What a person says who stops a run.
+/// Message of a person who stops a run.
 pub(crate) const STOPPED: &str = "stopped by hand";
 
 /// The id of every simulated run.
@@ -34,9 +34,9 @@ pub(crate) struct World<'a> {
     /// The same run, folded from its events.
     pub(crate) folded: Run,
     pub(crate) journal: Vec<Event>,
-    /// What every decision rests on, and where it ends.
+    /// Every recorded input, with the length of the journal after its decision.
     pub(crate) decisions: Vec<(Decided, usize)>,
-    /// What the events alone say of the run.
+    /// The verifier's view of the run, from the events alone.
     pub(crate) opinion: Verifier,
     /// Turns that came to an end.
     pub(crate) ended: Vec<u64>,

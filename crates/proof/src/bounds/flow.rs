@@ -1,7 +1,7 @@
-//! Bounds of graphs in which nodes take every matching edge: how many payloads can cross each edge at most.
+//! Bounds of graphs in which nodes take every matching edge: the most payloads of each edge.
 //!
-//! Parts that lie on a cycle together are taken as one. Where a cycle is bounded only by the interplay of loops and
-//! several bounded edges, no useful number is known, and that is said.
+//! Nodes on a common cycle are taken as one. Where a cycle is bounded only by the interplay of loops and several
+//! bounded edges, there is no useful number, and the result says so.
 
 use std::collections::{BTreeMap, BTreeSet};
 

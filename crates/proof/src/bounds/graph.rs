@@ -1,4 +1,4 @@
-//! A plan as a graph: which ways lead out of a node under which verdict, and what lies around it.
+//! A plan as a graph: the edges out of a node for each verdict, and the loops around it.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(crate) struct Way {
     pub(crate) bound: Option<u32>,
 }
 
-/// What can follow a completed or failed turn.
+/// Possible results of a completed or failed turn.
 #[derive(Debug, Clone)]
 pub(crate) enum Step {
     /// The loop around the node moves to its next item, and then this way leads on.
@@ -56,7 +56,7 @@ pub(crate) struct Graph<'a> {
     pub(crate) plan: &'a Plan,
     /// The loops around each node, outermost first.
     pub(crate) loops: Vec<Vec<usize>>,
-    /// What can follow a turn of each node; nothing where only a person starts it.
+    /// The possible results of a turn of each node; none where only a person starts it.
     pub(crate) steps: Vec<Vec<Step>>,
     pub(crate) regions: Vec<Region>,
     numbers: BTreeMap<EdgeId, usize>,
@@ -119,7 +119,7 @@ impl<'a> Graph<'a> {
         Way { edge: self.numbers[&edge.id], to, bound: edge.max_traversals }
     }
 
-    /// What can follow a turn of a node that takes the first edge that matches. A `where` may hold or not.
+    /// The possible results of a turn of a node that takes the first matching edge. A `where` may hold or not.
     fn steps_of(&self, index: usize) -> Vec<Step> {
         let node = &self.plan.nodes[index];
         if !starts_by_itself(node) {

@@ -1,7 +1,7 @@
 //! One pass of one piece of work through the nodes of one level: outside all loops, or for one item of a loop.
 //!
-//! The same counts as in the kernel bound it: `maxTraversals` for the item, and cycles that close without
-//! progress (D22). A loop inside is one place that is entered and left.
+//! The kernel's own limits bound it: `maxTraversals` for the item, and cycles without progress (D22). A loop inside
+//! is one place that is entered and left.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +22,7 @@ pub(crate) struct Pass {
     pub(crate) any: Vec<u64>,
 }
 
-/// What counts for the turns of all nodes together: each entry of a place, and what the last one has besides.
+/// Weights for the turns of all nodes together: of each entry of a place, and of the last one in addition.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Weights {
     pub(crate) each: Vec<u64>,
@@ -196,7 +196,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// What can come of a state; absent where there are too many.
+    /// The results from a state; `None` where there are too many states.
     fn from(&mut self, first: State) -> Option<Pass> {
         let first = self.number(first);
         // Each entry: a state, and what is known to follow it, once that was looked up.

@@ -1,5 +1,5 @@
-//! How many turns a plan can take at most, by the rules that bound every run: `maxTraversals` (D21), cycles without
-//! progress (D22), cycles of dataflow (D23), lists and budgets (D24). What people do and crashes are not counted.
+//! The most turns of a plan, by the rules that bound every run: `maxTraversals` (D21), cycles without progress (D22),
+//! cycles of dataflow (D23), lists and budgets (D24). Acts of people and crashes are not counted.
 
 mod flow;
 mod graph;

@@ -1,5 +1,5 @@
-//! The answers that a turn can be given: every verdict, lists of every length, every value that a guard compares,
-//! a broken contract, a failure.
+//! The possible answers of a turn: every verdict, lists of every length, every value that a guard compares, a broken
+//! contract, a failure.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub(crate) enum Given {
 }
 
 impl Given {
-    /// What a runner reports that gives this answer.
+    /// The runner's report with this answer.
     pub(crate) fn outcome(&self, node: &Node) -> TurnOutcome {
         match self {
             Self::Agent(answer) => {
@@ -83,7 +83,7 @@ struct Of {
     fresh: bool,
 }
 
-/// What is said where the text does not matter.
+/// Output where the text does not matter.
 const TEXT: &str = "made up";
 
 impl Answers {
@@ -135,7 +135,7 @@ fn renewed(given: &Given, text: &str) -> Option<Given> {
     }
 }
 
-/// What a script says for a node: any of these.
+/// The answers of a script for a node: any of these.
 fn told(script: &Script, id: &NodeId, node: &Node) -> Option<Vec<Arc<Given>>> {
     match node.behavior {
         Behavior::Agent { .. } => {

@@ -1,4 +1,4 @@
-//! A history as a script that plays it, and the play itself, as a cast in simulated time goes.
+//! A history as a script for a cast in simulated time, and its replay.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,6 @@
 //! Every history that the kernel can take with a plan, for every answer of its turns.
 //!
-//! It is the real kernel, never a model of it: each step is an input, and what follows is what a cast would do.
+//! It uses the real kernel, not a model: each step is an input, and the events are those of a real cast.
 
 mod answers;
 mod history;

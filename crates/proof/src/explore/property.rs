@@ -1,4 +1,4 @@
-//! Properties that can be proved: a small fixed list, each watched along every history.
+//! Provable properties: a small fixed list, each checked along every history.
 
 use std::fmt;
 use std::str::FromStr;
@@ -88,7 +88,7 @@ impl Property {
         }
     }
 
-    /// What must be remembered of a history after these events; `None` where they break the property.
+    /// The state of the property after these events; `None` where they break it.
     pub(crate) fn after(&self, before: u32, events: &[Event], run: &Run) -> Option<u32> {
         let mut kept = before;
         let mut denied: Option<&NodeId> = None;

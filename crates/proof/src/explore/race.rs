@@ -27,7 +27,7 @@ struct Outcome {
 /// Two turns, and the steps of the order that ends otherwise.
 type Found = (NodeId, NodeId, Vec<Step>);
 
-/// What is known of orders so far.
+/// Results of the orders that were tried so far.
 #[derive(Default)]
 pub(crate) struct Races {
     known: HashMap<[u8; 16], Outcome>,

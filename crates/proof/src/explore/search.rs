@@ -1,5 +1,4 @@
-//! The search: breadth first over states that are merged by their canonical form, so that the first history to a state
-//! is a shortest one.
+//! Breadth-first search over states, merged by their canonical form. The first history to a state is a shortest one.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -15,7 +14,7 @@ use super::property::Property;
 use super::race::Races;
 use super::step::{self, Manner, Step};
 
-/// What is explored, and how far.
+/// Options and limits of an exploration.
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -31,7 +30,7 @@ pub struct Options {
     pub together: bool,
     /// How often a scheduled socket ticks.
     pub ticks: u32,
-    /// What is to be proved.
+    /// The properties to prove.
     pub properties: Vec<Property>,
     /// Whether states that go on alike are looked at once.
     pub merge: bool,
@@ -61,7 +60,7 @@ impl Default for Options {
     }
 }
 
-/// What was found, by kind and by what it is about.
+/// Kinds of findings, with their subject.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     /// A history ends so: failed, or waiting.
@@ -282,7 +281,7 @@ impl<'a> Search<'a> {
         after.into_iter().map(|(_, kept)| kept.unwrap_or(0)).collect()
     }
 
-    /// What a turn reads when it starts.
+    /// Checks the variables that a turn reads when it starts.
     fn reads(&mut self, place: &Place, node: &NodeId, run: &Run) {
         let plan = &self.plan.nodes[node];
         let paths: Vec<&Path> = plan.requires.iter().chain(&plan.reads).collect();
@@ -291,7 +290,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// What the ways out of a node compare.
+    /// Checks the variables that the guards of a node read.
     fn compares(&mut self, place: &Place, node: &NodeId, run: &Run) {
         let guards = self.plan.nodes[node].edges.iter().filter_map(|edge| edge.guard.as_ref());
         let guards = guards.filter(|guard| !matches!(guard.test, Test::Exists(_)));

@@ -1,4 +1,4 @@
-//! Steps of a history: what the world can do next, and what the kernel makes of it.
+//! Steps of a history: possible next inputs, and the kernel's decisions on them.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub(crate) enum Step {
     Act(Do),
 }
 
-/// What the world may do.
+/// Limits of the simulated surroundings.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Manner {
     /// Whether all turns in flight may also end at once.

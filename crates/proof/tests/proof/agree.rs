@@ -1,4 +1,4 @@
-//! Generated graphs: bounds hold, are reached where nothing is unknown, and merging loses no end.
+//! Generated graphs: bounds hold and are reached where nothing is unknown; merging of states loses no end.
 
 use std::collections::{BTreeMap, BTreeSet};
 

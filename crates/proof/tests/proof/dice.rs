@@ -1,4 +1,4 @@
-//! Chance that can be repeated: one seed is one graph.
+//! Repeatable random numbers: one seed is one graph.
 
 /// `SplitMix64`.
 pub(crate) struct Dice(u64);

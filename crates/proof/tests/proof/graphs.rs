@@ -1,4 +1,4 @@
-//! Small graphs of every kind.
+//! Generator of small graphs of every kind.
 
 use indexmap::IndexMap;
 use materia_contract::{
@@ -8,7 +8,7 @@ use materia_contract::{
 
 use crate::dice::Dice;
 
-/// What graphs may have.
+/// Features that a generated graph may have.
 #[derive(Clone, Copy)]
 pub(crate) struct Sort {
     /// Nodes that take every matching edge, and what goes with them.

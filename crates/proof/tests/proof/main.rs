@@ -1,4 +1,4 @@
-//! Bounds and exploration, held against each other on generated graphs, and against planted faults.
+//! Bounds and exploration, compared with each other on generated graphs, and tested with planted faults.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

@@ -1,4 +1,4 @@
-//! An event more, or one less, than there was.
+//! One event added or removed.
 
 use materia_contract::{
     BudgetWarned, ErrorCode, EventBody, Mode, ModeChanged, Pace, PayloadConsumed, PayloadDelivered,

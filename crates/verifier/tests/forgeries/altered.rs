@@ -1,4 +1,4 @@
-//! One field of one event says something else.
+//! One changed field of one event.
 
 use serde_json::{Value, json};
 

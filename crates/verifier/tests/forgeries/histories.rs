@@ -1,4 +1,4 @@
-//! Honest histories, as the kernel makes them.
+//! Valid histories, made by the kernel.
 
 use materia_contract::time::Micros;
 use materia_contract::{
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::plans;
 
-/// What happened, decision by decision.
+/// The decisions of a run.
 #[derive(Clone)]
 pub(crate) struct History {
     pub(crate) name: &'static str,

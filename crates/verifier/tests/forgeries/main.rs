@@ -1,4 +1,4 @@
-//! Journals that nobody wrote: honest histories with a small alteration, each objected to at its place.
+//! Forged journals: valid histories with one small change, each objected to at its place.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Whatever stands in a journal, nobody panics.
+//! No content of a journal makes the verifier panic.
 
 use materia_contract::{Event, NodeId, RunId};
 use materia_verifier::Verifier;

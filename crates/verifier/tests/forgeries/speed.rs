@@ -1,4 +1,4 @@
-//! How long an opinion takes; measured only when asked for:
+//! Speed of the verifier; measured only on request:
 //! `cargo test -p materia-verifier --test forgeries -- --ignored --nocapture`.
 
 #![allow(clippy::print_stdout, reason = "the figures are what it is for")]

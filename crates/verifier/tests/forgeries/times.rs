@@ -1,4 +1,4 @@
-//! Times that cannot be, and decisions that nobody cut.
+//! Impossible times, and decisions with a false cut.
 
 use materia_contract::EventBody;
 

@@ -1,11 +1,11 @@
-//! A run that waits because something was not approved.
+//! A run that waits because something is not approved.
 
 use materia_contract::RecordedInput;
 use serde_json::json;
 
 use crate::histories::{History, withheld};
 
-/// What the decision that made the run wait rests on.
+/// The input of the decision that made the run wait.
 fn input(history: &mut History) -> &mut RecordedInput {
     let seq = history.find("run.waiting", 0);
     let (decided, _) = history

@@ -1,4 +1,4 @@
-//! A repository of a user's, and what is found in it.
+//! A user's repository for tests.
 
 use std::collections::BTreeMap;
 use std::fs;

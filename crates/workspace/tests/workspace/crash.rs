@@ -1,4 +1,4 @@
-//! The process is killed in the middle; what it did is done again.
+//! The process is killed in the middle of an operation, which is then repeated.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Looks that a forged journal names.
+//! Snapshots with ids from a forged journal.
 
 use crate::common::House;
 use crate::publish::request;

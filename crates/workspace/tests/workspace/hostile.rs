@@ -1,4 +1,4 @@
-//! Repositories that want something to run. Whatever runs leaves a mark; nothing may.
+//! Repositories that try to run programs. A program that runs leaves a mark; none may.
 
 use std::fmt::Write as _;
 use std::fs;

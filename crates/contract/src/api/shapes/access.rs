@@ -1,4 +1,4 @@
-//! Who asks, and why something was not done.
+//! Health, sign-in and error bodies of the server.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,7 @@ pub struct Code {
     pub url: String,
 }
 
-/// What a page sends to sign in.
+/// Request to sign in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SessionBody {
@@ -42,7 +42,7 @@ pub struct SessionBody {
 pub struct SessionKey {
     /// The key, for the header `X-Materia-Key`.
     pub key: String,
-    /// What the page checks the server's proof with before it sends its key behind a lost connection.
+    /// Key for checking the server's proof: after a lost connection the page checks it before it sends its own key.
     pub verifier: String,
 }
 
@@ -59,27 +59,27 @@ pub struct Problem {
     pub status: u16,
     /// The same code as on the command line.
     pub code: String,
-    /// What happened, and what to do.
+    /// The error, and the next step for the user.
     pub detail: String,
     /// Each fault of a configuration.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
-    /// What has to be approved first.
+    /// Questions that must be approved first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<TrustItem>,
-    /// What somebody else saved meanwhile: `yours`, `base` and `theirs`.
+    /// On a conflict with another save: the texts `yours`, `base` and `theirs`.
     #[serde(flatten)]
     pub more: serde_json::Map<String, Value>,
 }
 
-/// What a running server says about itself in the state folder.
+/// The file in the state folder by which other programs find a running server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerFile {
     /// Its address.
     pub url: String,
     /// Its process.
     pub pid: u32,
-    /// What a program sends as `Authorization: Bearer`.
+    /// Token of programs, sent as `Authorization: Bearer`.
     pub token: String,
     /// The version of the program.
     pub version: String,

@@ -1,4 +1,4 @@
-//! What is done to a cast, and what came of it.
+//! Acts on a cast, and their results.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,7 +40,7 @@ pub struct ForkBody {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ForkWord {
-    /// It.
+    /// The only value.
     Fork,
 }
 
@@ -51,7 +51,7 @@ pub struct ResumeBody {
     /// Always `resume`.
     #[serde(rename = "do")]
     pub what: ResumeWord,
-    /// Takes back what somebody changed since the last turn.
+    /// Restores the files that were changed since the last turn.
     pub put_back: bool,
     /// Whether turns start by themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -62,7 +62,7 @@ pub struct ResumeBody {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ResumeWord {
-    /// It.
+    /// The only value.
     Resume,
 }
 
@@ -74,17 +74,17 @@ pub struct DropBody {
     pub confirm: bool,
 }
 
-/// What came of an act on a workspace.
+/// Result of an act on a workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkspaceActed {
-    /// What was done, in a sentence.
+    /// The result in a sentence.
     pub message: String,
     /// The workspace afterwards.
     pub workspace: WorkspaceBody,
 }
 
-/// What came of an act.
+/// Result of an act.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Acted {
@@ -93,7 +93,7 @@ pub struct Acted {
     /// The cast that a fork began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cast_id: Option<RunId>,
-    /// It is written down, and whoever drives the cast next takes it first.
+    /// True if the command waits in the inbox for the next driver of the cast.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub waits: bool,
     /// The open questions in those events, including one that changed since it was answered.
@@ -107,7 +107,7 @@ pub struct Acted {
 pub struct DriveBody {
     /// The project: its folder.
     pub project: Option<String>,
-    /// What is done to it: `resume`, `recast` or `revive`; it is resumed where nothing is named.
+    /// The act: `resume`, `recast` or `revive`; `resume` by default.
     #[serde(rename = "do")]
     pub what: Option<Do>,
     /// Variables that an agent of it needs and that are set where it was prepared.

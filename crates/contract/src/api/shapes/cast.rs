@@ -16,21 +16,21 @@ pub struct CastView {
     pub report: CastReport,
     /// The project it belongs to.
     pub project: String,
-    /// Whether somebody drives it now.
+    /// Whether a process drives it now.
     pub driven: bool,
     /// The event that all of this is as of.
     pub at: u64,
     /// Whether turns start by themselves.
     pub pace: Pace,
-    /// What turns may write.
+    /// Where turns may write.
     pub global_mode: GlobalMode,
-    /// What it may spend.
+    /// Its budget.
     pub budget: Budget,
-    /// What it runs.
+    /// Its plan.
     pub plan: Plan,
     /// The hash of that.
     pub plan_hash: String,
-    /// The same as a graph.
+    /// Its plan as a graph.
     pub graph: Grid,
     /// Where each socket stands.
     pub sockets: Vec<SocketNow>,
@@ -38,7 +38,7 @@ pub struct CastView {
     pub edges: Vec<EdgeNow>,
     /// The loops that were entered.
     pub loops: Vec<LoopNow>,
-    /// What a person can do to bring it on: commands, and words that are left to the person.
+    /// The next steps for a person: commands, and texts that the person has to fill in.
     pub next: Vec<Value>,
 }
 
@@ -70,7 +70,7 @@ pub enum SocketState {
 pub struct SocketNow {
     /// The socket.
     pub socket: NodeId,
-    /// What runs there.
+    /// The materia in the socket.
     pub materia: String,
     /// Where it stands.
     pub state: SocketState,
@@ -103,7 +103,7 @@ pub struct EdgeNow {
 pub struct LoopNow {
     /// The loop.
     pub id: String,
-    /// The how-manieth time.
+    /// The number of the entry, from 1.
     pub entry: u32,
     /// The item that is current, from 0; as many as there are when it is through.
     pub index: u32,

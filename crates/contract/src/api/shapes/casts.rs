@@ -1,4 +1,4 @@
-//! Casts in short, and what one is begun with.
+//! Summaries of casts, and the request to start one.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,15 +14,15 @@ pub struct CastSummary {
     pub line: CastLine,
     /// The project it belongs to.
     pub project: String,
-    /// Whether somebody drives it now.
+    /// Whether a process drives it now.
     pub driven: bool,
     /// The place of its last event.
     pub last_seq: u64,
     /// When that was.
     pub updated_at: String,
-    /// What it has spent.
+    /// Its usage so far.
     pub usage: UsageTotals,
-    /// What it waits for.
+    /// The reason why it waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<RunWaiting>,
     /// Why it failed.
@@ -54,8 +54,8 @@ pub struct Casts {
     pub unreadable: Vec<String>,
 }
 
-/// What a cast is begun with. Scripts and recordings are files on the server's machine; they are taken only by a server
-/// that was started with `--test-hooks`.
+/// Request to start a cast. Scripts and recordings are files on the server's machine; only a server that was started
+/// with `--test-hooks` takes them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own, as it is sent")]
@@ -68,7 +68,7 @@ pub struct StartBody {
     pub link: Option<Vec<String>>,
     /// The cast that a link continues from.
     pub from: Option<String>,
-    /// What is asked for.
+    /// The request of the user.
     pub request: String,
     /// That nothing is asked for is meant.
     pub no_request: bool,
@@ -84,13 +84,13 @@ pub struct StartBody {
     pub planning: bool,
     /// No turn starts by itself.
     pub interactive: bool,
-    /// What it may spend.
+    /// Its budget.
     pub budget: Option<Budget>,
-    /// The same, one by one.
+    /// The highest cost.
     pub max_cost: Option<Amount>,
-    /// Likewise.
+    /// The most turns.
     pub max_turns: Option<u64>,
-    /// Likewise.
+    /// The most tokens.
     pub max_tokens: Option<u64>,
     /// Only with `--test-hooks`: the script that answers.
     pub script: Option<String>,

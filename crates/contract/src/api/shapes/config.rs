@@ -1,4 +1,4 @@
-//! The configuration: its files, and what is there to cast.
+//! The configuration: its files, loadouts and materia.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::{Finding, MateriaKind, Parse, Plan, RunId, WorkspaceKind};
 pub struct ConfigBody {
     /// The files, the weakest first.
     pub items: Vec<ConfigFile>,
-    /// What was found about them.
+    /// The findings of a check of these files.
     pub findings: Vec<Finding>,
 }
 
@@ -33,7 +33,7 @@ pub struct Saved {
     pub hash: String,
 }
 
-/// Documents to be looked at.
+/// Documents to check.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CheckBody {
@@ -45,7 +45,7 @@ pub struct CheckBody {
     pub loadout: Option<String>,
 }
 
-/// What was found.
+/// Result of a check.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Findings {
     /// Whether nothing among it is an error.
@@ -55,7 +55,7 @@ pub struct Findings {
     /// The graph of the loadout that was named, where it has no error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub graph: Option<Grid>,
-    /// What would run, likewise.
+    /// The plan of that loadout, where it has no error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<Plan>,
 }
@@ -82,13 +82,13 @@ pub struct CatalogItem {
     /// Of a materia: `agent` or `utility`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<MateriaKind>,
-    /// Of a materia: whether it puts out work items.
+    /// Of a materia: whether its output has work items.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub generator: bool,
     /// Of a materia: its name for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// What it is for.
+    /// Its purpose, in a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Of a materia: where it is listed.
@@ -100,7 +100,7 @@ pub struct CatalogItem {
     /// Of a materia: how its output is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parse: Option<Parse>,
-    /// What all layers together say of it.
+    /// Its definition, with all layers merged.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub value: Value,
 }
@@ -113,9 +113,9 @@ pub struct LoadoutView {
     pub name: String,
     /// Its graph, where it has no error.
     pub graph: Option<Grid>,
-    /// What would run, likewise.
+    /// Its plan, where it has no error.
     pub plan: Option<Plan>,
-    /// What was found about it.
+    /// The findings of a check.
     pub findings: Vec<Finding>,
     /// Whether its turns may change files of the project, unless the cast is in Planning.
     pub may_write: bool,

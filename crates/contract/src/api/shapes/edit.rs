@@ -1,4 +1,4 @@
-//! What the editor asks for: drafts, walks, links and trials.
+//! Requests of the editor: drafts, simulated walks, links and trials of a utility.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::{EdgeId, Finding, NodeId, Plan};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Draft {
-    /// What names it.
+    /// Id of the draft.
     pub id: String,
     /// The layer of the file that it is a draft of.
     pub layer: String,
@@ -23,7 +23,7 @@ pub struct Draft {
     pub base: String,
     /// The text.
     pub text: String,
-    /// What the editor keeps beside it, such as the steps that can be undone.
+    /// State of the editor, such as the undo history. The server does not read it.
     pub history: Value,
     /// Counts how often it was kept.
     pub version: u64,
@@ -43,7 +43,7 @@ pub struct DraftBody {
     pub base: String,
     /// The text.
     pub text: String,
-    /// What the editor keeps beside it.
+    /// State of the editor, such as the undo history. The server does not read it.
     #[serde(default)]
     pub history: Value,
 }
@@ -52,7 +52,7 @@ pub struct DraftBody {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DraftKept {
-    /// What the next request names in `If-Match`.
+    /// The version for `If-Match` of the next request.
     pub version: u64,
     /// When it was kept.
     pub updated_at: String,
@@ -62,7 +62,7 @@ pub struct DraftKept {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DraftItem {
-    /// What names it.
+    /// Id of the draft.
     pub id: String,
     /// The layer of the file.
     pub layer: String,
@@ -105,7 +105,7 @@ pub struct WalkBody {
     pub files: BTreeMap<String, String>,
     /// The loadout.
     pub loadout: String,
-    /// What is asked for.
+    /// The request of the user.
     pub request: String,
     /// How turns end, in order.
     pub choices: Vec<Choice>,
@@ -119,7 +119,7 @@ pub struct Choice {
     pub socket: NodeId,
     /// How it ends.
     pub outcome: ChosenEnd,
-    /// How many work items a generator puts out; three where nothing is said.
+    /// The number of work items of a generator; 3 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items: Option<u32>,
     /// The output itself, instead of one that is made up.
@@ -155,9 +155,9 @@ pub struct Walk {
     /// Why it failed or waits, or which choice could not be taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// The same as a script for `materia cast --script`: the agents' answers.
+    /// The walk as a script for `materia cast --script`: the agents' answers.
     pub script: Value,
-    /// The same as a conformance case.
+    /// The walk as a conformance case.
     pub case: Value,
     /// Why nothing could be walked.
     pub findings: Vec<Finding>,
@@ -169,9 +169,9 @@ pub struct Walk {
 pub struct WalkStep {
     /// Where it ran.
     pub socket: NodeId,
-    /// What ran there.
+    /// The materia in the socket.
     pub materia: String,
-    /// The how-manieth turn of this socket it was.
+    /// The number of the visit, from 1.
     pub visit: u32,
     /// The key of the work item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -205,7 +205,7 @@ pub struct WalkRoute {
 pub struct WalkAsk {
     /// Where it runs.
     pub socket: NodeId,
-    /// What runs there.
+    /// The materia in the socket.
     pub materia: String,
     /// The number of the visit, from 1.
     pub visit: u32,
@@ -228,7 +228,7 @@ pub struct Choices {
     pub choices: Vec<Choice>,
 }
 
-/// A link to be looked at.
+/// A link to check.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LinkBody {
@@ -240,7 +240,7 @@ pub struct LinkBody {
     pub parts: Vec<String>,
 }
 
-/// What a link would stitch together.
+/// Result of a link: a graph, or the findings that prevent it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LinkView {
     /// Whether it can be cast.
@@ -249,7 +249,7 @@ pub struct LinkView {
     pub findings: Vec<Finding>,
     /// Its graph.
     pub graph: Option<Grid>,
-    /// What would run.
+    /// Its plan.
     pub plan: Option<Plan>,
     /// A loadout that does the same, where one can be written.
     pub loadout: Option<Value>,
@@ -264,22 +264,22 @@ pub struct TryBody {
     pub project: Option<String>,
     /// The materia, as it is saved.
     pub materia: String,
-    /// What it reads.
+    /// Its input.
     pub input: Value,
     /// The hash of what was shown and agreed to.
     #[serde(default)]
     pub consent: Option<String>,
 }
 
-/// What came of trying a utility.
+/// Result of a trial of a utility.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Tried {
     /// Its exit code; none where a signal ended it.
     pub exit_code: Option<i32>,
-    /// What it put out.
+    /// Its standard output.
     pub stdout: String,
-    /// What it said besides.
+    /// Its standard error.
     pub stderr: String,
     /// Its output as data, where it is JSON.
     pub output: Value,

@@ -1,4 +1,4 @@
-//! What the server is sent and answers, where no command prints it.
+//! Bodies of requests and answers of the server that no command prints.
 
 mod access;
 mod act;

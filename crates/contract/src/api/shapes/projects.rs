@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// A folder that is served.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProjectItem {
-    /// What names it in a query.
+    /// Id of the project in queries.
     pub id: String,
     /// The folder.
     pub dir: String,

@@ -1,4 +1,4 @@
-//! A turn, what was spent, and the files that were left.
+//! A turn, its cost and its files.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ pub struct TurnView {
     pub end_seq: Option<u64>,
     /// Where it ran.
     pub socket: NodeId,
-    /// What ran there.
+    /// The materia in the socket.
     pub materia: String,
     /// The number of the visit, from 1.
     pub visit: u32,
@@ -49,10 +49,10 @@ pub struct TurnView {
     /// A utility's input.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
-    /// What it put out.
+    /// Its output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
-    /// The same as data.
+    /// Its parsed output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parsed: Option<Value>,
     /// Standard error.
@@ -64,10 +64,10 @@ pub struct TurnView {
     /// Why it failed, in a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What it spent.
+    /// Its tokens and cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<TurnUsage>,
-    /// Who answered.
+    /// The provider that answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
     /// Which model was asked for.
@@ -94,20 +94,20 @@ pub struct GivenView {
     pub prompt: Option<String>,
     /// Where each part of it comes from.
     pub layers: Vec<PromptLayer>,
-    /// A utility's input, likewise.
+    /// A utility's input; absent for a `foreach`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
     /// The payloads that it would take, in order.
     pub payloads: Vec<Envelope>,
 }
 
-/// What was spent.
+/// Usage of a cast, in all, by socket and by work item.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Cost {
     /// In all.
     pub usage: UsageTotals,
-    /// What may be.
+    /// The budget.
     pub budget: Budget,
     /// By socket.
     pub by_socket: Vec<Spent>,
@@ -115,14 +115,14 @@ pub struct Cost {
     pub by_item: Vec<Spent>,
 }
 
-/// What one socket, or one item, has spent.
+/// Usage of one socket or of one item.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Spent {
     /// The socket.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub socket: Option<NodeId>,
-    /// What runs there.
+    /// The materia in the socket.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub materia: Option<String>,
     /// The key of the item.

@@ -1,4 +1,4 @@
-//! What waits for a person: answers and trust.
+//! Questions that wait for a person: approvals, instructions and trust.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{NodeId, RunId};
 
-/// What waits for a person.
+/// All casts that wait for a person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Inbox {
     /// The newest first.
@@ -23,36 +23,36 @@ pub struct InboxItem {
     pub cast_id: RunId,
     /// The loadout it runs.
     pub loadout: String,
-    /// What was asked for.
+    /// The request of the user.
     pub request: String,
     /// Why it waits: as `show --json` has it, or `trust`.
     pub reason: String,
-    /// The same in a sentence.
+    /// The reason in a sentence.
     pub message: String,
     /// Where it waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<NodeId>,
     /// Since when.
     pub since: String,
-    /// What would run, where a person is asked whether it may.
+    /// The turn that needs an approval, where the cast waits for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<ApprovalAsked>,
-    /// What a multi-turn socket said last.
+    /// The last answer of a multi-turn socket.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub said: Option<String>,
-    /// What would have to be approved, where trust is missing.
+    /// The question of trust, where trust is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<TrustItem>,
-    /// What brings it on.
+    /// The next steps for a person.
     pub next: Vec<Value>,
 }
 
-/// What would run.
+/// A turn that needs an approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ApprovalAsked {
-    /// What names the question.
+    /// Hash of the question; the answer names it.
     pub hash: String,
-    /// What would run.
+    /// The turn in a sentence.
     pub runs: String,
     /// The program and its arguments, where a utility would run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -60,7 +60,7 @@ pub struct ApprovalAsked {
     /// The folder it would run in, in the project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// What it would take.
+    /// The inputs that the turn would take.
     pub inputs: Vec<String>,
     /// Where it may write.
     pub writes: String,
@@ -81,14 +81,14 @@ pub struct Denied {
     pub seq: u64,
     /// When.
     pub at: String,
-    /// Who refused: `person` (at a terminal), `page`, `timeline` or the name of a program.
+    /// The actor: `person` (at a terminal), `page`, `timeline` or the name of a program.
     pub by: String,
     /// Why, in the person's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// What has to be approved.
+/// The questions of trust.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrustList {
     /// Each once.
@@ -101,16 +101,16 @@ pub struct TrustList {
 pub struct TrustItem {
     /// The project.
     pub project: String,
-    /// What names it: another content has another hash.
+    /// Hash of the question; it changes with the content.
     pub hash: String,
     /// The cast that waits for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cast_id: Option<RunId>,
     /// All of it, in words.
     pub text: String,
-    /// The same, line by line: what runs, who is asked, where turns may write, what is settled, what has changed.
+    /// The text line by line: programs, agents, writable paths, settings, changes.
     pub runs: Vec<String>,
-    /// The same as data: programs, agents, where turns may write, settings, changes.
+    /// The question as data: programs, agents, writable paths, settings, changes.
     pub question: Value,
 }
 
@@ -125,7 +125,7 @@ pub struct TrustBody {
     pub hash: String,
 }
 
-/// What was approved.
+/// Result of an approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Approved {

@@ -1,5 +1,5 @@
-//! Over a thousand simulated runs: what is said of a node is what the scheduler holds, and doing what
-//! is suggested, on a fork, makes it run.
+//! Checks over a thousand simulated runs: explanations match the scheduler, and following a suggestion on a fork
+//! makes the node run.
 
 mod world;
 
@@ -36,7 +36,7 @@ struct Simulated {
     ends: BTreeSet<u64>,
     /// The state behind each event.
     states: Vec<Run>,
-    /// What a fork at each event begins with.
+    /// The state of a fork at each event.
     settled: Vec<Settled>,
 }
 
@@ -99,7 +99,7 @@ impl Simulated {
         format!("\n{node:?}\n{}", lines.collect::<Vec<_>>().join("\n"))
     }
 
-    /// What is suggested at an event, of a journal that ends at `last`.
+    /// The suggestion at an event, for a journal that ends at `last`.
     fn suggested(&self, at: u64, last: u64, index: usize, name: &NodeId) -> Option<Vec<Suggested>> {
         let settled = || Ok(Some(self.settled(at).clone()));
         let states_at = |at: &[u64]| {
@@ -310,8 +310,7 @@ fn why_agrees_with_the_scheduler_and_its_suggestions_work_2() {
     check((0..RUNS).filter(|seed| seed % 2 == 1));
 }
 
-/// What a journal on its own says, and what a real fork begins with, are what the laws above are
-/// about.
+/// The explanations from a journal, and real forks, agree with the simulated ones that the checks above use.
 #[tokio::test]
 async fn a_journal_gives_the_same_answers_and_forks() {
     for seed in 0..25 {

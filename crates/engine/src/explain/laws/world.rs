@@ -1,5 +1,5 @@
-//! Small runs made up from a seed: graphs with every feature a node can have, and histories in which
-//! turns end in any order, people step in, and clocks run.
+//! Generated runs: graphs with every feature of a node, and histories in which turns end in any order, people act,
+//! and time passes.
 
 use std::collections::BTreeSet;
 
@@ -225,7 +225,7 @@ fn report(dice: &mut Dice, turn: u64) -> Report {
     Report { turn, outcome }
 }
 
-/// What a person, or nobody, does next.
+/// The next act of a person, or none.
 fn person(dice: &mut Dice, run: &Run) -> Input {
     let plan = &run.created().unwrap().plan;
     let place = usize::try_from(dice.below(plan.nodes.len() as u64)).unwrap();
@@ -262,7 +262,7 @@ fn person(dice: &mut Dice, run: &Run) -> Input {
     }
 }
 
-/// What happened in a made-up run.
+/// Events of a generated run.
 pub(super) struct History {
     pub(super) events: Vec<Event>,
     /// The same as a journal keeps it.

@@ -1,4 +1,4 @@
-//! What a turn is given: an agent's prompt or a utility's input, byte for byte.
+//! Input of a turn: an agent's prompt or a utility's input, byte for byte.
 
 mod input;
 mod prompt;

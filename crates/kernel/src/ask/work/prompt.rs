@@ -1,4 +1,4 @@
-//! An agent's prompt, made of layers that each know where they come from.
+//! An agent's prompt, made of layers that each record their origin.
 
 use std::fmt::Write as _;
 
@@ -65,7 +65,7 @@ pub(super) fn assemble(
     layered
 }
 
-/// What came in: what was forwarded of each output, what people said.
+/// Layers for the inputs: the forwarded parts of outputs, and messages of people.
 pub(super) fn incoming(layered: &mut Layered, run: &Run, index: usize, payloads: &[Payload]) {
     for payload in payloads {
         let origin = format!("payload {}", payload.id);

@@ -1,4 +1,4 @@
-//! A further turn of the same session: not the first prompt again, but what has changed (X21).
+//! Tick: a further turn in the same session gets only the changes, not the first prompt again (X21).
 
 use materia_contract::{GlobalMode, PromptLayer};
 use serde::Serialize;
@@ -11,7 +11,7 @@ use crate::state::{Payload, Run};
 /// The name of the layer.
 const NAME: &str = "tick";
 
-/// What the inputs bring besides their text, each named once.
+/// Names of the artifacts in the inputs, each once.
 fn new_artifacts(payloads: &[Payload]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for artifact in payloads.iter().flat_map(Payload::artifacts_sent) {
@@ -23,7 +23,7 @@ fn new_artifacts(payloads: &[Payload]) -> Vec<String> {
     names
 }
 
-/// What a tick says, in the order in which it says it.
+/// The fields of a tick, in the order in which they are written.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Tick<'a> {
@@ -68,8 +68,7 @@ pub(super) fn outlives_its_session(layer: &PromptLayer) -> bool {
     layer.name == NAME || layer.name == REPAIR
 }
 
-/// What the newest input says about the work: its own `status` where it is an object, else whether it
-/// went well; and the newest verdict beside it.
+/// Status of the newest input: its own `status` object, otherwise its verdict; and the newest verdict of all inputs.
 fn status(payloads: &[Payload]) -> Map<String, Value> {
     let newest = payloads.iter().max_by_key(|payload| (payload.ts, payload.id));
     let mut status = newest.map(Payload::reported_status).unwrap_or_default();
@@ -80,8 +79,7 @@ fn status(payloads: &[Payload]) -> Map<String, Value> {
     status
 }
 
-/// What keeps work here or beside it from going on: sockets that this one depends on and that have not
-/// completed, questions that wait for a person.
+/// Reasons why work here or beside it cannot go on: unmet dependencies, and questions that wait for a person.
 fn blocked_on(run: &Run, index: usize) -> Vec<String> {
     let needed = run.node(index).1.depends_on.iter();
     let unmet = needed.filter(|id| run.nodes[run.index_of(id)].completed == 0);
