@@ -39,7 +39,7 @@ impl Observer for Observers {
     }
 }
 
-/// What shows the run while it is under way.
+/// View of a run in progress.
 #[derive(Clone)]
 pub enum Live {
     /// Lines, and where they go.
