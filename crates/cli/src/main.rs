@@ -39,8 +39,8 @@ use materia_app::{
     cast_id, config_writer, event_text, grid, narrator, next_steps, profile, sanitize,
 };
 
-/// What one thread decides another writes to files and frees; the allocator of most systems is slow at
-/// just that (see `docs/performance.md`).
+/// Memory that one thread allocates is often freed by another; most system allocators are slow at that (see
+/// `docs/performance.md`).
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

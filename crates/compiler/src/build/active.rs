@@ -1,8 +1,8 @@
-//! Which loadout is cast when none is named.
+//! Chooses the loadout when none is named.
 
 use crate::layers::{LayerKind, Loaded};
 
-/// What the layers say together.
+/// Result of the choice over all layers.
 pub(super) enum Choice<'a> {
     /// This one; that it exists has not been looked at.
     Named(&'a str),

@@ -1,4 +1,4 @@
-//! What only the whole graph shows: ids that clash, sockets nobody leads to.
+//! Checks of the whole graph: duplicate ids, unreachable sockets.
 
 use std::collections::{HashMap, HashSet};
 

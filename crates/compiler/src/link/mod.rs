@@ -52,7 +52,7 @@ const ID_CHARS: usize = 16;
 pub struct Linked {
     /// The virtual loadout, ready to run.
     pub compiled: Compiled,
-    /// What it was made from.
+    /// Targets of the link.
     pub link: Link,
 }
 

@@ -23,7 +23,7 @@ pub enum SyncError {
         script: &'static str,
         /// The folder of the copies.
         folder: PathBuf,
-        /// What the system says.
+        /// Error of the operating system.
         error: io::Error,
     },
     /// A cast that goes on names a file that is no longer what it was.
