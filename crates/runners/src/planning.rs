@@ -1,4 +1,4 @@
-//! The folder that turns may write to in Planning mode, made sure of.
+//! Folder that turns may write to in Planning mode; creates and checks it.
 
 use std::fs;
 use std::io;
@@ -24,7 +24,7 @@ pub(crate) enum DocRootError {
     Io(String, #[source] io::Error),
 }
 
-/// What no folder of documents may hold or lie in: repositories, and journals.
+/// Names that a folder of documents may not contain or lie in: repositories, and journals.
 const KEPT: [&str; 2] = [".git", "journal.db"];
 /// Folders in which casts are kept.
 const CASTS: [&str; 2] = [".materia", ".pi"];

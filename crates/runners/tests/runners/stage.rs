@@ -1,4 +1,4 @@
-//! A project folder, a run and a way to see which processes of it are still there.
+//! A project folder, a run, and a check for its remaining processes.
 
 use std::fs;
 use std::io::Write as _;
@@ -19,7 +19,7 @@ pub(crate) const SUPERVISOR: &str = env!("CARGO_BIN_EXE_materia-supervise-test")
 
 /// A project in which turns run.
 pub(crate) struct Stage {
-    /// What the next turn is; tests change what they care about.
+    /// The next turn; tests change the fields that they need.
     pub(crate) job: TurnJob,
     pub(crate) runner: UtilityRunner,
     // Removed when the stage goes.
