@@ -1,11 +1,10 @@
 //! The binary `materia`: arguments, terminal, exit codes.
 //!
-//! Each command is one file under [`commands`]: its arguments, whose doc comments are the help,
-//! and a function. Everything is printed through the [`Terminal`](terminal::Terminal): data to standard output,
-//! words for people to standard error.
+//! Each command is one file under [`commands`]: its arguments, whose doc comments are the help, and a function. All
+//! output goes through the [`Terminal`](terminal::Terminal): data to standard output, text for people to standard
+//! error.
 //!
-//! Deliberately absent: rules. What a run does is the kernel's, what a document means is the
-//! compiler's; here they are only asked for and shown.
+//! Deliberately absent: rules. The kernel decides what a run does, the compiler what a document means.
 
 mod answer;
 mod args;

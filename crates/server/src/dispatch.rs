@@ -1,4 +1,4 @@
-//! From the table of endpoints to the code behind each.
+//! Maps the table of endpoints to their handlers.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The plan as boxes and arrows.
+//! Converts the plan into boxes and arrows.
 
 use indexmap::IndexMap;
 use materia_contract::{Condition, END, FAIL, NodeId, Plan};

@@ -1,4 +1,4 @@
-//! A person at a terminal: the live view, questions and a conversation, in a pseudo-terminal.
+//! Interactive use in a pseudo-terminal: the live view, questions and a conversation.
 
 use std::process::Command;
 

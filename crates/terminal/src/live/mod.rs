@@ -1,4 +1,4 @@
-//! A run while it is under way: one line a socket on a terminal, plain lines elsewhere.
+//! Live view of a run: one line a socket on a terminal, plain lines elsewhere.
 
 mod plain;
 mod screen;

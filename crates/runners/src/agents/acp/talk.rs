@@ -1,4 +1,4 @@
-//! The conversation of one turn.
+//! Conversation of one turn.
 
 use std::path::PathBuf;
 
