@@ -29,11 +29,11 @@ const KEPT: [&str; 2] = [".git", "journal.db"];
 /// Folders in which casts are kept.
 const CASTS: [&str; 2] = [".materia", ".pi"];
 
-/// The real path of the doc root, which need not exist yet.
+/// The real path of the doc root, which need not exist yet. Call it before each turn: the turn before may have changed
+/// it.
 ///
-/// A repository could ship `docs` as a link to its own `.git`, or name a folder in which something else than
-/// documents lies. So it is a folder of the project, no part of its path is a link, and it holds no repository and
-/// no journal. It is looked at before each turn: the turn before may have changed it.
+/// A repository could ship `docs` as a link to its own `.git`. So no part of the path may be a link, and the folder
+/// may contain no repository and no journal.
 pub(crate) fn doc_root(cwd: &Path, doc_root: &str) -> Result<PathBuf, DocRootError> {
     let real = inside(cwd, doc_root)?;
     let unfit = |what| DocRootError::Unfit(doc_root.to_owned(), what);

@@ -50,7 +50,7 @@ pub(crate) struct Keys {
     refusals: Mutex<HashMap<Named, (Box<Problem>, String)>>,
     /// Of each journal that was looked through.
     began: Mutex<HashMap<PathBuf, Began>>,
-    /// One lock for each key with a start in progress.
+    /// One lock for each project or cast and key with a request in progress.
     under_way: Mutex<HashMap<Named, Arc<tokio::sync::Mutex<()>>>>,
 }
 

@@ -10,11 +10,8 @@ pub(super) enum Choice<'a> {
     Open(Vec<&'a str>),
 }
 
-/// The loadout that `activeLoadout` names; without one, the only loadout of one's own; without any
-/// of one's own, the shipped choice.
-///
-/// The shipped `activeLoadout` is a choice among shipped loadouts. It does not win over the loadouts
-/// that somebody wrote, unless one of them has taken its name.
+/// The loadout named by `activeLoadout`; else the user's only loadout; else the shipped choice. The shipped
+/// `activeLoadout` does not win over the user's loadouts, unless one of them has its name.
 pub(super) fn choose(loaded: &Loaded) -> Choice<'_> {
     let config = &loaded.config;
     let own: Vec<&str> =

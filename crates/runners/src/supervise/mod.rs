@@ -59,11 +59,9 @@ use watch::{Ended, Watch};
 /// The hidden first argument that makes a program the supervisor.
 pub const ARGUMENT: &str = "__supervise";
 
-/// Makes this process fit to start turns; to be called once, before anything is started.
-///
-/// Programs of the same user cannot trace it then, nor read its memory and its environment, which may
-/// hold keys that a turn must not see. What a supervisor leaves that is killed becomes its child, so
-/// that it is found and ended. Where the system refuses, turns run all the same.
+/// Protects this process; call it once, before it starts anything. Programs of the same user can then not trace it or
+/// read its memory and environment. It also inherits the processes of a killed supervisor, and so can end them. If the
+/// system refuses, turns run anyway.
 pub fn shield() {
     use rustix::process::{DumpableBehavior, getpid, set_child_subreaper, set_dumpable_behavior};
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);

@@ -161,11 +161,8 @@ const KNOWN_ABSENT: &str = "MATERIA_NO_LANDLOCK";
 /// The variable that names a file into which tests that were skipped write their names.
 const SKIPPED: &str = "MATERIA_SKIPPED";
 
-/// Whether the kernel holds turns to Planning mode; without it some tests have nothing to look at.
-///
-/// A test that quietly looks at nothing passes for one that has seen that all is well. So it fails
-/// where Landlock is missing, unless somebody has said that this is known; then it is told of and
-/// counted.
+/// Whether the kernel enforces Planning mode. Without Landlock the calling test fails, so that it does not pass
+/// without a check, unless the environment allows that; then it is reported and counted as skipped.
 #[track_caller]
 #[expect(clippy::print_stderr, reason = "whoever looks should know that it was skipped")]
 pub(crate) fn planning_is_enforced() -> bool {
