@@ -1,7 +1,7 @@
-//! Who answers the agent sockets of a run: a script, a recording, or agents that are installed.
+//! Chooses who answers the agent sockets of a run: a script, a recording, or installed agents.
 //!
-//! Everything that can be known beforehand is found out here, before there is a cast: whether an
-//! agent is there for each socket, and whether it can be held to the socket's rules.
+//! All checks happen here, before the cast exists: whether each socket has an agent, and whether that agent can
+//! enforce the socket's policy.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -46,7 +46,7 @@ pub enum Answering {
 pub struct Answers {
     /// Who answers.
     pub answering: Answering,
-    /// What was found about the sockets that ask the agent that was chosen for them.
+    /// Findings about sockets and their chosen agents.
     pub findings: Vec<Finding>,
     /// Who answers each socket that no script answers.
     pub chosen: Chosen,
@@ -71,7 +71,7 @@ pub struct Asking<'a> {
     pub loaded: &'a Loaded,
     /// Its plan.
     pub plan: &'a Plan,
-    /// What its turns may write.
+    /// Write mode of its turns.
     pub mode: GlobalMode,
     /// The script that answers, and the sockets that it has answers for.
     pub script: Option<(&'a Script, Option<&'a ScriptBinding>)>,
@@ -308,7 +308,7 @@ impl Answering {
         needed
     }
 
-    /// What performs the agent turns, if anything has to. A recording begins here.
+    /// The runner for agent turns; `None` if no turn needs one. A new recording starts here.
     pub fn runner(&self, supervisor: &Path) -> Result<Option<Arc<dyn Runner>>, Failure> {
         Ok(match self {
             Self::Nobody => None,

@@ -1,4 +1,4 @@
-//! Names of casts: those that people type and those that are made up.
+//! Ids of casts: typed by people, or generated.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -13,7 +13,7 @@ use crate::failure::{Failure, Hint};
 pub(crate) const PREFIX_CHARS_MIN: usize = 4;
 /// How many of several candidates are named.
 const CANDIDATES_MAX: usize = 5;
-/// What stands for the newest cast.
+/// Name of the newest cast.
 pub(crate) const LAST: &str = "last";
 
 /// A new id: sortable by time, and different in two processes at one instant.
@@ -101,7 +101,7 @@ fn is_there(journal: &dyn Journal, wanted: &RunId) -> Result<bool, ReadError> {
     }
 }
 
-/// What is said about a cast that is not there.
+/// Error for a cast that does not exist.
 #[must_use]
 pub fn unknown(wanted: &RunId, place: &str) -> Failure {
     Failure::resolution(format!("there is no cast `{wanted}` in {place}")).hint(Hint::ListCasts)

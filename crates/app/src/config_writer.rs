@@ -1,5 +1,5 @@
-//! Changing a configuration file of the user's: which one is meant, and writing it so that nobody
-//! ever sees half of it. How the text changes is the compiler's matter.
+//! Changes a configuration file of the user: chooses the file, and replaces it atomically. The compiler edits the
+//! text.
 
 use std::fs;
 use std::io;
@@ -139,7 +139,7 @@ impl<'a> ConfigWriter<'a> {
         Ok(())
     }
 
-    /// What the project's own files say now.
+    /// Parts in the project's own files, read again.
     fn parts(&self) -> Vec<materia_compiler::Part> {
         let (loaded, _) = materia_compiler::load(&self.project.sources);
         materia_compiler::parts(&loaded)
@@ -217,7 +217,7 @@ pub fn strongest(loaded: &Loaded, kind: LayerKind) -> Option<&Layer> {
     loaded.layers.iter().rev().find(|layer| layer.kind == kind)
 }
 
-/// What a layer is called.
+/// Name of a layer.
 #[must_use]
 pub fn word(kind: LayerKind) -> &'static str {
     match kind {

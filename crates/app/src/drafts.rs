@@ -1,7 +1,7 @@
-//! Texts of the configuration that an editor has not saved yet. They lie in the user's state folder, each in a file of
-//! its own, and are durable before anybody is told that they are kept.
+//! Edits of the configuration that are not saved yet. Each is a file in the user's state folder, and is durable before
+//! the editor gets the confirmation.
 //!
-//! Nothing that is sent becomes a path: the file of a draft is named after the hash of its id.
+//! No input becomes a path: the file of a draft is named after the hash of its id.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};

@@ -1,6 +1,6 @@
-//! Driving one run to its rest: what a cast that begins and one that is carried on share.
+//! Runs one cast until it rests, whether it is new or resumed.
 //!
-//! A host with one run. Whoever asked for it brings the observers, and hears from the run how to stop it.
+//! A host with one run. The caller brings the observers and gets a handle to stop the run.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -42,9 +42,9 @@ pub struct Drive {
     pub plan: Plan,
     /// Where the folders are that its events name.
     pub folders: Folders,
-    /// What answers its agents, if a script does.
+    /// Script that answers its agents.
     pub script: Option<Script>,
-    /// What answers them, if no script does.
+    /// Agents that answer where no script does.
     pub answering: Answering,
     /// Who answers, where that is not as the journal has it.
     pub agents: Option<Answerers>,
@@ -81,7 +81,7 @@ pub struct Driven {
     ended: Result<(), EngineError>,
 }
 
-/// What came of a run that was driven.
+/// Result of a run.
 pub enum Outcome {
     /// It rests, and this is how.
     Rests(Box<CastReport>),
@@ -206,7 +206,7 @@ impl Drive {
         agents.values().map(|who| who.provider.clone()).collect()
     }
 
-    /// What its host has to know.
+    /// Settings of the run for its host.
     fn setting(&self) -> Result<Setting, Failure> {
         let script = self.script.as_ref();
         let timeline = script.map(|script| script.timeline.as_slice().into());
@@ -221,7 +221,7 @@ impl Drive {
         Ok(Setting { runner: self.runner()?, options, cleared: self.cleared.clone() })
     }
 
-    /// What performs turns: programs and agents under a supervisor, or the script in their place.
+    /// Runner of the turns: programs and agents under a supervisor, or the script instead.
     fn runner(&self) -> Result<Arc<dyn Runner>, Failure> {
         // What turns of processes left that were killed.
         materia_safe_fs::sweep();

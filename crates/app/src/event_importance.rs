@@ -1,8 +1,8 @@
-//! Which events matter to somebody who watches a run, and how much.
+//! Importance of events for a person who watches a run.
 
 use materia_contract::{Event, EventBody, Timer, TimerSet};
 
-/// What an event is for somebody who watches.
+/// Importance of an event for a person who watches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Importance {
     /// A turn starts.
@@ -15,7 +15,7 @@ pub enum Importance {
     Detail,
 }
 
-/// What an event is for somebody who watches.
+/// Classifies an event.
 #[must_use]
 pub fn news(event: &Event) -> Importance {
     match &event.body {

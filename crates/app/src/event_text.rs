@@ -1,4 +1,4 @@
-//! Events, times and verdicts in words.
+//! Text for events, times and verdicts.
 
 use materia_contract::time::Micros;
 use materia_contract::{
@@ -26,7 +26,7 @@ pub fn duration(micros: Micros) -> String {
     }
 }
 
-/// What an event says, on one line, without its node. The story is that up to the event.
+/// One line of text for an event, without its node. The narrator must have read all events up to this one.
 #[expect(clippy::too_many_lines, reason = "one line for each kind of event")]
 pub fn event(event: &Event, story: &Narrator) -> String {
     let node = event.node.as_ref();
@@ -197,7 +197,7 @@ fn mode_changed(data: &ModeChanged) -> String {
     format!("switches to {mode} ({}{})", one(&data.reason), what.unwrap_or_default())
 }
 
-/// What becomes of payloads on their way, and of timers.
+/// Text for deliveries of payloads and for timers.
 fn delivery(event: &Event) -> String {
     if let EventBody::PayloadSuperseded(data) = &event.body {
         return format!("gets a newer payload over {} instead", data.edge_id);
@@ -252,7 +252,7 @@ fn bound(bound: BudgetBound) -> &'static str {
     }
 }
 
-/// What a budget allows, in words.
+/// Text for the limits of a budget.
 fn budget(budget: &Budget) -> String {
     let bounds = [
         budget.max_turns.map(|most| format!("{most} turns")),
@@ -280,7 +280,7 @@ fn interrupted(reason: InterruptReason) -> &'static str {
     }
 }
 
-/// What a cast has spent: time, turns, tokens, cost.
+/// Text for the usage of a cast: time, turns, tokens, cost.
 #[must_use]
 pub fn spent(report: &CastReport) -> String {
     let usage = report.usage;

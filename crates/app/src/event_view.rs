@@ -1,7 +1,7 @@
-//! Events as people and programs see them: what `events --json` prints, word for word, and what the server answers.
+//! Events as people and programs see them: the output of `events --json` and the server's answers.
 //!
-//! An event keeps a utility's input in parts, and names folders instead of saying where they are. Whoever shows one
-//! puts both together again, for which the events before it have to be known.
+//! An event stores a utility's input in parts, and names folders instead of their paths. This module puts both
+//! together, which needs the events before it.
 
 use std::borrow::Cow;
 

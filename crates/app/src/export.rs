@@ -1,6 +1,6 @@
-//! One cast as one file that opens without a server: the page that only reads, with everything it shows inside.
+//! Exports one cast as one file that opens without a server: the read-only page, with all its data inside.
 //!
-//! Folders are named, not told: whoever gets the file does not learn where things lie on this machine.
+//! Folders are named without their paths: the file does not reveal the layout of this machine.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,6 +1,6 @@
-//! What is said when something cannot be done: a refusal with a code, or that it broke off.
+//! Errors of the application: a refusal with a code, or a failure in the middle.
 //!
-//! Which exit status or status line that becomes is the matter of each door.
+//! The command line turns them into exit statuses, the server into HTTP statuses.
 
 use materia_contract::{Finding, Refusal};
 use materia_engine::{ClaimError, EngineError, LoadError, PostError, ReadError};
@@ -27,7 +27,7 @@ pub enum Failure {
 pub struct Refused {
     /// The refusal.
     pub refusal: Refusal,
-    /// What would help; how that is done, the door knows.
+    /// Suggestion; the command line or the page turns it into its own words.
     pub hint: Option<Hint>,
 }
 
@@ -74,12 +74,12 @@ impl Failure {
         }
     }
 
-    /// What was asked makes no sense.
+    /// The arguments or the request are not valid.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::refused("usage", message)
     }
 
-    /// What was named is not there, or cannot be used for this.
+    /// The named thing does not exist, or cannot be used for this.
     pub fn resolution(message: impl Into<String>) -> Self {
         Self::refused("resolution", message)
     }

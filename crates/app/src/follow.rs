@@ -1,4 +1,4 @@
-//! Following a cast until it rests, whoever drives it.
+//! Follows a cast until it rests, in whichever process it runs.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ pub struct Following {
     last_news: Instant,
 }
 
-/// What somebody who follows a cast does next.
+/// Next action of a follower.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
     /// Look again in a while.
@@ -39,7 +39,7 @@ impl Following {
         self.last_news = Instant::now();
     }
 
-    /// What comes next, after everything that is there was seen; `status` is that of the last event seen.
+    /// Next action after the follower has read all events; `status` is the status at the last event read.
     pub fn next(&mut self, journal: &dyn Journal, id: &RunId, status: CastStatus) -> Next {
         let driven = || blocking(journal).is_driven(id).unwrap_or(false);
         match status {

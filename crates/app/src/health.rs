@@ -1,4 +1,4 @@
-//! Which agents could be asked on this machine, and what is missing.
+//! Agents that are usable on this machine, and what is missing for the others.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use materia_runners::agents::{self, AgentRegistry, Examined, Login};
 use crate::sanitize::one_line;
 use crate::trust::Gate;
 
-/// What a project says about the agents of this machine.
+/// Agents and models that a project asks for.
 #[derive(Debug, Clone, Default)]
 pub struct Wishes {
     /// Agents whose programs, or how they are started, the project names, which nobody has approved.
@@ -22,8 +22,8 @@ pub struct Wishes {
     models: Vec<(String, String)>,
 }
 
-/// What a project says about agents, and what of it nobody has approved, as far as this is known. Who only asks for
-/// another model names no program: the user's own is asked for its version.
+/// Agents and models that a project asks for, and which of the programs are not approved. A project that only asks for
+/// another model names no program, so the version check starts the user's own program.
 #[must_use]
 pub fn wishes(gate: &Gate, loaded: &Loaded, warnings: &mut Vec<String>) -> Wishes {
     let mut wishes = Wishes::default();
@@ -102,7 +102,7 @@ fn health(one: Examined) -> AgentHealth {
     }
 }
 
-/// What is missing, and how to get it.
+/// Missing part of an agent, and how to get it.
 fn missing(one: &Examined) -> Option<String> {
     match (&one.path, &one.login) {
         (None, Login::Unknown) => {
@@ -132,7 +132,7 @@ pub fn state(one: &AgentHealth) -> &'static str {
     }
 }
 
-/// What works with an agent, in words.
+/// Capabilities of an agent, in words.
 #[must_use]
 pub fn can(row: &Capabilities) -> Vec<&'static str> {
     let mut words = Vec::new();
@@ -155,7 +155,7 @@ pub fn can(row: &Capabilities) -> Vec<&'static str> {
     words
 }
 
-/// What the machine has to hold turns with, in a line.
+/// Sandbox mechanisms of this machine, in one line.
 #[must_use]
 pub fn mechanisms(sandbox: Sandbox) -> String {
     let Sandbox { landlock, filter, cgroup, user_namespaces, .. } = sandbox;
@@ -172,7 +172,7 @@ pub fn mechanisms(sandbox: Sandbox) -> String {
     )
 }
 
-/// What follows where all is there.
+/// Restrictions that are enforced, if all mechanisms are available.
 #[must_use]
 pub fn holds(sandbox: Sandbox) -> Option<&'static str> {
     (sandbox.planning == PlanningSupport::Enforced).then_some(
@@ -180,7 +180,7 @@ pub fn holds(sandbox: Sandbox) -> Option<&'static str> {
     )
 }
 
-/// What a confined turn is not held to on this machine, a sentence each.
+/// Restrictions that this machine cannot enforce on a confined turn, a sentence each.
 #[must_use]
 pub fn confinement_gaps(sandbox: Sandbox) -> Vec<String> {
     let Sandbox { landlock, filter, .. } = sandbox;

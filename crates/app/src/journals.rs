@@ -1,8 +1,8 @@
-//! The journals of a project: whose they are, and what has to be asked before one is written to.
+//! Journals of a project: their ownership, and the check before one is written to.
 //!
-//! A journal is evidence, never instructions. One that this user's materia did not begin in this place is *foreign*:
-//! it came with a repository, or was copied, restored, or written by a version that noted nothing. It can be
-//! looked at, replayed and verified. Whoever wants to do more says so, and then it is the user's own.
+//! A journal is evidence, never instructions. One that this user's materia did not create in this place is *foreign*:
+//! it came with a repository, or was copied, restored, or written by an older version. It can be read, replayed and
+//! verified. Any other command needs the user's approval, which makes it the user's own.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,37 +1,39 @@
-//! What every door of Materia shares: the command line, and whatever else lets people and programs in.
+//! Application layer: shared by the command line and the server.
 //!
-//! A door takes words in and shows what came of them. Everything between that and the engine is
-//! here: which casts a project has, what a person may do with one, what has to be trusted before
-//! anything runs, and the sentences in which all of it is told.
+//! The command line and the server parse input and show results. Everything between them and the engine is here: the
+//! casts of a project, the commands on them, approvals, and the texts for people.
 //!
-//! * [`project`]: a folder and the files that configure it; compiling, and finding its casts.
-//! * [`prepare`]: everything before a run is driven; [`options`] say how it is to be performed, [`agents`] who answers.
-//! * [`standing`]: where a cast stands, and what brings it on.
-//! * [`asking`]: what a cast asks of a person, with all that is needed to answer.
-//! * [`act`]: doing something to a cast. [`drive`]: driving one to its rest. [`follow`]: watching one until it rests.
-//! * [`host`]: many runs in one process: begin, carry on, tell, watch, stop.
-//! * [`journals`]: whose the journals of a project are, and what is asked before one is written to.
-//! * [`trust`]: what has to be approved before it runs, as a question and its answer.
-//! * [`ownfile`]: changing a configuration file. [`drafts`]: texts of it that are not saved yet.
-//! * [`bounds`]: how many turns a loadout can take. [`explore`]: every history of one.
-//! * [`walk`]: through a loadout without running anything. [`trial`]: a utility by itself. [`compare`]: two casts side by side.
-//! * [`own_cases`]: what cases of an author run on.
-//! * [`recorded`]: a cast that has run as a script and as a conformance case. [`play`]: a plan played in memory.
+//! * [`project`]: a folder with its configuration; compiling, and finding its casts.
+//! * [`prepare`]: all steps before a run starts; [`options`]: settings of a run; [`agents`]: who answers.
+//! * [`next_steps`]: status of a cast, and the commands that continue it.
+//! * [`questions`]: questions of a cast to a person, with all data needed to answer.
+//! * [`act`]: commands on a cast. [`drive`]: runs a cast until it rests. [`follow`]: watches one until it rests.
+//! * [`host`]: many runs in one process. [`concurrent_casts`]: other casts in the same folder.
+//! * [`journals`]: journals of a project, and the check before one is written to.
+//! * [`workspace`]: workspaces of casts.
+//! * [`trust`]: approvals, as questions and answers.
+//! * [`config_writer`]: changes a configuration file. [`drafts`]: edits that are not saved yet.
+//! * [`bounds`]: maximum number of turns of a loadout. [`explore`]: every history of one.
+//! * [`simulate`]: walks through a loadout without running anything. [`try_utility`]: runs one utility. [`compare`]:
+//!   two casts side by side.
+//! * [`own_cases`]: project files for the author's conformance cases.
+//! * [`recorded`]: a finished cast as a script and as a conformance case. [`play`]: runs a plan in memory.
 //! * [`export`]: one cast as one file.
-//! * [`verify`]: whether a cast is what its events say. [`health`]: which agents could be asked here.
-//! * [`templates`]: configurations to begin with. [`seen`]: warnings that were shown before.
-//! * [`heard`]: what turns have put out. [`shown`]: events as everybody sees them. [`view`]: a cast as a page sees it.
-//! * [`previous`]: what a new cast may know of an earlier one.
-//! * [`profile`]: shipped utilities, there before anything runs.
-//! * [`castid`]: names of casts, and finding the one that a person means.
-//! * [`names`]: what a person may mean while typing.
-//! * [`failure`]: why something was refused, or broke off.
-//! * [`say`], [`story`], [`news`], [`speech`]: events and states in words, and what must be remembered to find them.
-//! * [`grid`]: a plan drawn as text, and where its nodes stand.
-//! * [`clean`]: text from elsewhere, made fit to be shown.
+//! * [`verify`]: checks a cast against its events. [`health`]: agents that are usable here.
+//! * [`templates`]: configurations to start from. [`seen_warnings`]: warnings that were shown before.
+//! * [`turn_output`], [`remote_output`], [`live_line`]: output of turns. [`event_view`]: events as people and programs
+//!   see them. [`view`]: a cast for the page.
+//! * [`cast_context`]: context that a new cast gets from an earlier one.
+//! * [`profile`]: installs the shipped utilities.
+//! * [`cast_id`]: ids of casts, and finding the cast that a person means.
+//! * [`names`]: names for shell completion.
+//! * [`failure`]: refusals and failures.
+//! * [`event_text`], [`narrator`], [`event_importance`]: texts for events and states.
+//! * [`grid`]: a plan drawn as text, with the positions of its nodes.
+//! * [`sanitize`]: removes control characters from foreign text.
 //!
-//! Deliberately absent: arguments, terminals, exit statuses, the present folder and the environment. A door
-//! knows its own; here they come in as data.
+//! Deliberately absent: arguments, terminals, exit statuses, the current folder and the environment. The callers pass
+//! them in as data.
 
 pub mod act;
 pub mod agents;

@@ -1,8 +1,8 @@
-//! The names that a person may mean: what is offered while a command is being typed.
+//! Names for shell completion.
 //!
-//! It is asked at every key, perhaps in a folder that nobody trusts yet. So it runs nothing, writes nothing, waits for
-//! nobody and opens no journal: casts are known by the files beside it, which are views. What cannot be read has
-//! no names, and that is all. Names are given as they are; whoever shows them takes care of what is in them.
+//! Completion runs at every key, perhaps in a folder that is not trusted. So this module runs nothing, writes nothing,
+//! takes no locks and opens no journal: it lists casts from the files beside the journal. Unreadable files have no
+//! names. The names are raw; the caller quotes or drops special characters.
 
 use std::fs::{File, Metadata};
 use std::io::{BufRead, BufReader, Read};
@@ -33,7 +33,7 @@ const PLAN_BYTES_MAX: u64 = 8 * 1024 * 1024;
 pub struct Name {
     /// Its name.
     pub name: String,
-    /// What it is, in a few words; may be empty.
+    /// Description in a few words; may be empty.
     pub about: String,
 }
 
@@ -57,7 +57,7 @@ impl<'a> Names<'a> {
         Self { project, loaded }
     }
 
-    /// What can be cast.
+    /// Names of the loadouts.
     #[must_use]
     pub fn loadouts(&self) -> Vec<Name> {
         let all = self.loaded.config.loadouts.iter();
@@ -73,8 +73,7 @@ impl<'a> Names<'a> {
             .collect()
     }
 
-    /// What can be linked: every loadout and every materia, with its kind where both bear a name, or where that is
-    /// wanted.
+    /// Link targets: every loadout and every materia, with the kind if both have the same name or if `with_kind`.
     #[must_use]
     pub fn targets(&self, with_kind: bool) -> Vec<Name> {
         let (loadouts, materia) = (&self.loaded.config.loadouts, &self.loaded.config.materia);
@@ -193,7 +192,7 @@ fn newest(folders: Vec<(PathBuf, RunId)>) -> Vec<Cast> {
     casts
 }
 
-/// What a cast says about itself.
+/// Manifest file of a cast.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Manifest {

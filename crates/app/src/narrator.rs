@@ -1,8 +1,7 @@
-//! What must be remembered of earlier events to tell of later ones: titles of work items, and
-//! how many a loop has.
+//! State for the texts of events: titles of work items, and the number of items of each loop.
 //!
-//! A fold over events, like everything that is shown of a cast. It knows a title where a
-//! generator produced it or a utility was given it; elsewhere an item keeps its key.
+//! A fold over events. It knows a title if a generator produced it or a utility got it as input; otherwise it uses the
+//! item's key.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +16,7 @@ use crate::sanitize::one_line;
 /// How much of a title is kept.
 const TITLE_CHARS_MAX: usize = 80;
 
-/// What is known of a cast so far.
+/// State of a cast for the texts of its events.
 #[derive(Debug, Default)]
 pub struct Narrator {
     /// The loops around each node, outermost first; a `foreach` has items of its own.
@@ -26,7 +25,7 @@ pub struct Narrator {
     consumes: BTreeMap<String, NodeId>,
     /// The titles that each generator last produced.
     produced: BTreeMap<NodeId, Vec<String>>,
-    /// What each loop iterates, from when it was entered.
+    /// Items of each loop, since it was entered.
     lists: BTreeMap<String, List>,
     /// Nodes that have had a turn.
     visited: BTreeSet<NodeId>,

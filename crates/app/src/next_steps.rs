@@ -1,6 +1,6 @@
-//! Where a cast stands, and what a person can do to bring it on.
+//! Status of a cast, and the next commands of a person.
 //!
-//! As data: how it is typed, or which button it is, is the matter of each door.
+//! The result is data: the command line prints commands, the page shows buttons.
 
 use materia_contract::{
     Amount, Approval, Budget, Do, Node, NodeId, RunFailed, RunId, RunWaiting, UsageTotals,
@@ -64,7 +64,7 @@ pub struct NextSteps<'a> {
     crowded: bool,
     /// The socket that it waits at, as it was configured.
     at: Option<(&'a NodeId, &'a Node)>,
-    /// What that socket asks.
+    /// Question of that socket.
     asks: Option<Question<'a>>,
     /// Whether the item that it is at could be skipped.
     skippable: bool,
@@ -108,7 +108,7 @@ impl<'a> NextSteps<'a> {
         self.phase
     }
 
-    /// What brings it on, the likeliest first.
+    /// Commands that continue the cast, the likeliest first.
     #[must_use]
     pub fn onward(&self) -> Vec<Next> {
         let resume = || Next::Do(Do::Resume { pace: None });
@@ -146,7 +146,7 @@ impl<'a> NextSteps<'a> {
         [Some(next), skip].into_iter().flatten().collect()
     }
 
-    /// What a person can do at the socket that waits for one.
+    /// Commands at the socket that waits for a person.
     fn by_hand(&self, reason: WaitReason) -> Vec<Next> {
         match self.at {
             Some((id, _)) if reason == WaitReason::Manual => {

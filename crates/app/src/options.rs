@@ -1,4 +1,4 @@
-//! How a run is to be performed, as its door was told.
+//! Options of a run, from the command line or a request.
 
 use std::path::{Path, PathBuf};
 
@@ -37,7 +37,7 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// What turns may write.
+    /// Write mode of the turns.
     #[must_use]
     pub fn mode(&self) -> GlobalMode {
         if self.planning { GlobalMode::Planning } else { GlobalMode::Implementation }
@@ -82,7 +82,7 @@ pub enum Contradiction {
     /// The pace is set when a cast begins or is resumed.
     #[error("the pace is set when a cast begins or is resumed")]
     PaceOfAct,
-    /// What is recorded must be said first.
+    /// A cast either records or replays.
     #[error("recording and answering from a recording contradict each other")]
     RecordAndReplay,
     /// A script says nothing that could be recorded.

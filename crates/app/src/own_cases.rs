@@ -1,4 +1,4 @@
-//! The project as cases of its author see it: its configuration and the files that its programs run.
+//! Copy of the project for the author's conformance cases: its configuration and the files that its programs run.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
@@ -16,7 +16,7 @@ const FILE_BYTES_MAX: u64 = 16 << 20;
 pub struct Copied {
     /// Its path in the project.
     pub path: String,
-    /// What it holds.
+    /// Content of the file.
     pub bytes: Vec<u8>,
     /// Whether it can be started.
     pub executable: bool,

@@ -62,7 +62,7 @@ impl Project {
         self.sources.profile_dir.as_deref()
     }
 
-    /// What stands between this project and whatever it would run.
+    /// Trust gate of this project.
     #[must_use]
     pub fn gate(&self) -> Gate {
         Gate::new(self.profile_dir(), &self.dir)
@@ -204,14 +204,14 @@ fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// What was made of a configuration, and everything that was found on the way.
+/// Result of compiling a configuration, with all findings.
 #[derive(Debug)]
 pub struct Checked<T> {
     /// The configuration.
     pub loaded: Loaded,
-    /// What was found, about the files and about what was made of them.
+    /// Findings about the files and about the result.
     pub findings: Vec<Finding>,
-    /// What was made, if anything could be.
+    /// The result, if there is one.
     pub made: Option<T>,
 }
 
@@ -238,7 +238,7 @@ impl<T> Checked<T> {
         }
     }
 
-    /// What was made; refused where an error was found.
+    /// The result; an error if there are findings of severity error.
     pub fn sound(self) -> Result<(Loaded, T), Failure> {
         match self.made {
             Some(made) if !has_errors(&self.findings) => Ok((self.loaded, made)),
@@ -278,7 +278,7 @@ pub fn cast_id(text: &str) -> Result<RunId, Failure> {
     RunId::parse(text).map_err(|error| Failure::usage(error.to_string()))
 }
 
-/// What a cast leaves must find a place. The journal alone may well be open to writing where its folder is not.
+/// Checks that the folder of the casts is writable. The journal alone may be writable where its folder is not.
 fn refuse_unwritable(root: &Path) -> Result<(), Failure> {
     let wanted = Access::WRITE_OK | Access::EXEC_OK;
     match rustix::fs::accessat(CWD, root, wanted, AtFlags::EACCESS) {
@@ -323,7 +323,7 @@ pub fn refuse_taken_folder(root: &Path, id: &RunId) -> Result<(), Failure> {
     )))
 }
 
-/// What the folder of the casts says to version control: nothing in it but a project's own choices.
+/// `.gitignore` of the casts' folder: ignores everything except a project's own settings.
 const IGNORED: &str = "# Casts and their journal are no part of the project.\n*\n!materia.json\n";
 
 /// Keeps the folder of the casts out of version control by a file of its own, so that a project stays clean

@@ -1,4 +1,4 @@
-//! What a cast asks of a person, with all that the person needs to answer.
+//! Questions of a cast to a person, with all data needed to answer.
 
 use materia_contract::{
     Behavior, Condition, Envelope, GlobalMode, Node, NodeId, RunWaiting, WaitReason,
@@ -11,12 +11,12 @@ use crate::sanitize::one_line;
 /// How much of a prompt or of an input is shown.
 const TEXT_CHARS_MAX: usize = 300;
 
-/// What a cast that waits asks.
+/// Question of a waiting cast.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asks {
     /// Whether a turn may run.
     Approval(Approval),
-    /// What to say to a multi-turn socket.
+    /// The next message to a multi-turn socket.
     Words(NodeId),
 }
 
@@ -25,13 +25,13 @@ pub enum Asks {
 pub struct Approval {
     /// The socket.
     pub node: NodeId,
-    /// What is asked, by hash.
+    /// Hash of the question.
     pub hash: String,
-    /// What would run: a command whole, a prompt as it begins.
+    /// The command in full, or the beginning of the prompt.
     pub runs: String,
     /// The arguments of the command that shows the rest of a prompt, where there is more.
     pub shown_by: Option<String>,
-    /// What it would take: from where, and how it begins.
+    /// Its inputs: source, and the beginning of each.
     pub inputs: Vec<String>,
     /// Where it may write.
     pub writes: String,
@@ -39,7 +39,7 @@ pub struct Approval {
     pub routes: bool,
 }
 
-/// What a cast asks, if that can be answered with a few words.
+/// The question of a cast, if a short answer is enough.
 #[must_use]
 pub fn of(run: &Run) -> Option<Asks> {
     let Phase::Waiting(RunWaiting { reason, node: Some(node), .. }) = run.phase() else {
@@ -88,7 +88,7 @@ fn is_long(node: &Node) -> bool {
     }
 }
 
-/// What would run, in words.
+/// The command or the prompt, as text.
 fn runs(node: &Node) -> String {
     match &node.behavior {
         // What is approved is never cut.

@@ -1,4 +1,4 @@
-//! Configurations to begin with.
+//! Configurations to start from.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ const PROJECT_FILES: [&str; 3] = [PROJECT_FILE, ".materia/materia.json", ".pi/pi
 pub struct Template {
     /// Its name.
     pub name: &'static str,
-    /// What it does, in a few words.
+    /// Description in a few words.
     pub about: &'static str,
     /// Its text.
     pub text: &'static str,

@@ -1,5 +1,5 @@
-//! Trying a utility by itself: with an input that somebody makes up, outside of any cast. The gate stands before it as
-//! before a cast of it, and whoever tries it agrees to just what would run.
+//! Runs one utility outside of any cast, with a given input. It needs the same approvals as a cast, and the caller
+//! confirms the exact program by its hash.
 
 use std::fs;
 use std::io;
@@ -75,7 +75,7 @@ impl UtilityTrial {
         }
     }
 
-    /// What the program is given besides, which may be a command.
+    /// Parameters of the program, which may contain a command.
     fn params(&self) -> Option<Value> {
         match &self.node().behavior {
             Behavior::Utility { params, .. } if !params.is_empty() => Some(json!(params)),
@@ -83,7 +83,7 @@ impl UtilityTrial {
         }
     }
 
-    /// What somebody agrees to: the program with all that it is given besides its input.
+    /// Hash that the caller confirms: the program and everything that it gets besides its input.
     #[must_use]
     pub fn hash(&self) -> String {
         let Node { env, cwd, materia, .. } = self.node();

@@ -1,4 +1,4 @@
-//! What a turn has put out: its answer, and the streams of its program.
+//! Output of a turn: its answer, and the streams of its program.
 
 use std::path::Path;
 
@@ -44,7 +44,7 @@ impl Which {
     }
 }
 
-/// What a turn has put out.
+/// Output of a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PrintedTurn {
     /// Where it ran.
@@ -55,7 +55,7 @@ pub struct PrintedTurn {
     pub attempt: u32,
     /// Where in the output its object stands.
     object: Option<(usize, usize)>,
-    /// What its runner reported.
+    /// Report of its runner.
     pub report: TurnOutput,
 }
 
@@ -83,7 +83,7 @@ pub struct Streams {
     pub stdout: String,
     /// Standard error.
     pub stderr: String,
-    /// What an agent's program wrote, word for word.
+    /// Raw output of an agent's program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transcript: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Whether a cast is what its events say, and its files what its journal says.
+//! Verifies a cast against its events, and its files against its journal.
 
 use std::path::{Component, Path};
 
@@ -90,7 +90,7 @@ fn gone(found: &Found, left: &[Left]) -> u64 {
     hashes.filter(|hash| blobs.is_gone(*hash)).count() as u64
 }
 
-/// What was found where an event says that a file is.
+/// Result of reading a file that an event names.
 enum Looked {
     Read(BlobHash),
     Absent,
@@ -152,7 +152,7 @@ fn first_damaged(journal: &dyn Journal, id: &RunId) -> Option<u64> {
     }
 }
 
-/// What became of the files beside the journal.
+/// Result of repairing the files beside the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mending {
     /// They were as they should be, or are in the hands of whoever drives the cast.

@@ -1,4 +1,4 @@
-//! What a cast said last, at its end.
+//! Prints the last answer of a cast when it stops.
 
 use materia_contract::{CastReport, CastStatus, WaitReason};
 

@@ -41,7 +41,7 @@ pub(crate) struct NoRun {
     pub no_run: bool,
 }
 
-/// What a new cast may spend, whatever its configuration says.
+/// Budget of a new cast; overrides the configuration.
 #[derive(Args, Debug, Clone, Default)]
 #[expect(clippy::struct_field_names, reason = "the names are those of the options")]
 pub(crate) struct Bounds {
@@ -169,7 +169,7 @@ impl Workspace {
 }
 
 impl RunOptions {
-    /// What they say about a run. Whether commands are approved is no part of that.
+    /// Options of the run. The approval options are handled separately.
     pub(crate) fn plain(&self) -> materia_app::RunOptions {
         materia_app::RunOptions {
             script: self.script.clone(),

@@ -1,4 +1,4 @@
-//! The server of this user: finding it, and starting one in the background.
+//! The server of this user: finds it, and starts one in the background.
 
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -81,7 +81,7 @@ pub(crate) fn ensure(dir: &Path) -> Result<Client, Failure> {
     Err(failed(format!("it did not begin within {} s", BEGIN_WAIT_MAX.as_secs())))
 }
 
-/// What a server said, as a failure of this command.
+/// Converts an error of the server into a failure of this command.
 pub(crate) fn refused(error: AskError) -> Failure {
     match error {
         AskError::Unreached(error) => {

@@ -1,4 +1,4 @@
-//! Beginning a cast: what was found is shown, questions are asked, then it is driven.
+//! Starts a cast: shows the findings, asks the trust questions, then runs it.
 
 use std::sync::Arc;
 
@@ -38,10 +38,10 @@ pub(crate) fn loadout(
     ready(project, asked, made, trusted, terminal)
 }
 
-/// What a person has vouched for with the command itself.
+/// Approvals that the command line itself gives.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Vouched {
-    /// What the project brings.
+    /// Approves the project's configuration (`--trust`).
     pub project: bool,
     /// The journal that is there.
     pub journal: bool,

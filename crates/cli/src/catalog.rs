@@ -1,4 +1,4 @@
-//! What `materia loadout` and `materia materia` share: lists, and copies to edit.
+//! Lists and editable copies, shared by `materia loadout` and `materia materia`.
 
 use std::io::Write as _;
 
@@ -40,15 +40,15 @@ pub(crate) fn load(project: &Project, terminal: &Terminal) -> (Loaded, Vec<Findi
 
 /// One line of a list.
 pub(crate) struct Line<'a> {
-    /// What stands before it: a mark, or nothing.
+    /// Mark before the name, or empty.
     pub mark: &'static str,
     /// Its name.
     pub name: &'a str,
-    /// What kind of thing it is.
+    /// Kind of the entry.
     pub kind: String,
     /// The layer it comes from.
     pub layer: Option<&'a Layer>,
-    /// What it is for.
+    /// Description.
     pub description: &'a str,
 }
 
@@ -93,11 +93,11 @@ pub(crate) fn joined(mut left: Value, right: Value) -> Value {
 pub(crate) struct Original<'a> {
     /// `loadouts` or `materia`.
     pub field: &'static str,
-    /// What it is called for people.
+    /// Name of the kind in messages.
     pub thing: &'static str,
     /// Its name.
     pub name: &'a str,
-    /// What it says.
+    /// Its content.
     pub value: Value,
 }
 

@@ -1,6 +1,6 @@
-//! Carrying a cast on: what `resume`, `recast`, `revive`, `say`, `continue` and `budget` share.
+//! Continues a cast: shared by `resume`, `recast`, `revive`, `say`, `continue` and `budget`.
 //!
-//! What that means is the application's ([`materia_app::act`]); here is how it is shown and asked for.
+//! [`materia_app::act`] does the work; this module shows the results and prompts.
 
 use materia_app::act::{self, Going, Held, Noted, Sender, Taken, Unfit, step};
 use materia_app::drive::{Drive, Start};
@@ -26,7 +26,7 @@ use crate::terminal::Terminal;
 
 /// A cast that a person wants to go on.
 pub(crate) struct Continuation<'a> {
-    /// What the person called it.
+    /// Id as the person typed it.
     pub id: &'a str,
     /// Options of the run.
     pub options: &'a RunOptions,

@@ -1,4 +1,4 @@
-//! How a command can end, and what is said when it ends badly.
+//! Exit statuses of commands, and their error messages.
 
 use std::io;
 
@@ -64,7 +64,7 @@ impl Failure {
         materia_app::Failure::usage(message).into()
     }
 
-    /// What was named is not there, or cannot be used for this.
+    /// The named thing does not exist, or cannot be used for this.
     pub(crate) fn resolution(message: impl Into<String>) -> Self {
         materia_app::Failure::resolution(message).into()
     }
@@ -120,7 +120,7 @@ impl From<materia_app::Failure> for Failure {
     }
 }
 
-/// What would help, as it is typed.
+/// The hint as a command.
 fn typed(hint: Hint) -> &'static str {
     match hint {
         Hint::ListCasts => "`materia casts` lists what there is",
@@ -177,7 +177,7 @@ fn contradicts(options: &Contradiction) -> String {
     .to_owned()
 }
 
-/// What the application makes of an error of those beneath it, this makes of it too.
+/// Converts lower-level errors the same way as the application does.
 macro_rules! as_the_application_says {
     ($($error:ty),+ $(,)?) => {
         $(impl From<$error> for Failure {

@@ -1,5 +1,4 @@
-//! What a cast asks is asked on the terminal where it runs: whether a turn may run, and what to say to a socket
-//! that talks with a person.
+//! Prompts on the terminal for the questions of a running cast: approvals, and messages to a multi-turn socket.
 
 use std::io::BufRead as _;
 
@@ -12,7 +11,7 @@ use crate::terminal::Terminal;
 
 /// Whoever carries a cast on with what a person answered.
 pub(crate) trait NextAct {
-    /// What the cast asks now.
+    /// Present question of the cast.
     fn asks(&self) -> Result<Option<Asks>, Failure>;
     /// Does something to it, and drives it until it rests.
     fn does(&self, what: Do, terminal: &mut Terminal) -> Result<Exit, Failure>;
@@ -50,7 +49,7 @@ pub(crate) fn go_on(
     Ok(exit)
 }
 
-/// What an answer leads to.
+/// Action after an answer.
 enum Step {
     /// This, and the cast goes on.
     Do(Do),

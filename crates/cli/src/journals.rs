@@ -1,4 +1,4 @@
-//! Asking a person about a journal that somebody else may have written.
+//! Prompts for the approval of a foreign journal.
 
 use std::path::Path;
 

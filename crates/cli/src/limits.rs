@@ -1,4 +1,4 @@
-//! What the system allows this process, where it is too little to work with.
+//! Resource limits of this process: raises them, or reports that they are too low.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};

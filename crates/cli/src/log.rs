@@ -1,6 +1,6 @@
-//! What the program does, told step by step to whoever has to find a fault in it. Off by default.
+//! Debug log of the program. Off by default.
 //!
-//! Only names and numbers are said: never a prompt, an output, an environment or a command line.
+//! It contains only names and numbers: never a prompt, an output, an environment or a command line.
 
 use std::str::FromStr;
 
@@ -30,7 +30,7 @@ pub(crate) fn begin() {
     let _ = tracing_subscriber::registry().with(targets).with(lines).try_init();
 }
 
-/// What a filter asks for, of our own crates alone: `level` for all of them, `target=level` for one.
+/// Parses a filter for our own crates only: `level` for all of them, `target=level` for one.
 fn wanted_targets(text: &str) -> Result<Targets, tracing_subscriber::filter::ParseError> {
     let asked = Targets::from_str(text)?;
     let all = asked.default_level().unwrap_or(LevelFilter::OFF);

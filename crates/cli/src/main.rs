@@ -1,11 +1,10 @@
 //! The binary `materia`: arguments, terminal, exit codes.
 //!
-//! Each command is one file under [`commands`]: its arguments, whose doc comments are the help,
-//! and a function. Everything is printed through the [`Terminal`](terminal::Terminal): data to standard output,
-//! words for people to standard error.
+//! Each command is one file under [`commands`]: its arguments, whose doc comments are the help, and a function. All
+//! output goes through the [`Terminal`](terminal::Terminal): data to standard output, text for people to standard
+//! error.
 //!
-//! Deliberately absent: rules. What a run does is the kernel's, what a document means is the
-//! compiler's; here they are only asked for and shown.
+//! Deliberately absent: rules. The kernel decides what a run does, the compiler what a document means.
 
 mod answer;
 mod args;
@@ -39,8 +38,8 @@ use materia_app::{
     cast_id, config_writer, event_text, grid, narrator, next_steps, profile, sanitize,
 };
 
-/// What one thread decides another writes to files and frees; the allocator of most systems is slow at
-/// just that (see `docs/performance.md`).
+/// Memory that one thread allocates is often freed by another; most system allocators are slow at that (see
+/// `docs/performance.md`).
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

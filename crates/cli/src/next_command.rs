@@ -1,4 +1,4 @@
-//! What brings a cast on, as it is typed.
+//! Commands that continue a cast, as a person types them.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Calling the person whom a cast waits for.
+//! Notifies the person whom a cast waits for.
 
 use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;

@@ -1,4 +1,4 @@
-//! The project that a command works on: that of the present folder.
+//! The project of the current folder.
 
 use std::ffi::OsString;
 use std::ops::{Deref, DerefMut};

@@ -1,4 +1,4 @@
-//! What is asked for, where it does not stand on the command line.
+//! Reads the request from a file or from standard input.
 
 use std::fs::File;
 use std::io::{self, Read};

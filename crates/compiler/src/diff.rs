@@ -1,7 +1,6 @@
-//! What changed between two documents, in the words of the document: sockets, edges, loops, materia.
+//! Differences between two documents, in the terms of the document: sockets, edges, loops, materia.
 //!
-//! Deliberately absent: lines and characters. Comments and the order of names mean nothing here, so two texts that say
-//! the same have no difference.
+//! Deliberately absent: lines and characters. Comments and the order of names do not count.
 
 use materia_contract::body::{Change, ChangedKind, Difference};
 use serde_json::{Map, Value};
@@ -17,7 +16,7 @@ pub struct NoDocument {
     pub which: &'static str,
 }
 
-/// What changed from one text to another. An empty text is an empty document.
+/// Differences between two texts. An empty text is an empty document.
 pub fn diff(from: &str, to: &str) -> Result<Difference, NoDocument> {
     let from = object(from, "the first document")?;
     let to = object(to, "the second document")?;
@@ -53,7 +52,7 @@ struct Spot {
 }
 
 impl Spot {
-    /// What is inside it: its key, and what it is called.
+    /// Place of a named child.
     fn child(&self, key: &str, word: &str, name: &str) -> Self {
         let key = key.replace('~', "~0").replace('/', "~1");
         let told = if word.is_empty() { name.to_owned() } else { format!("{word} {name}") };
@@ -61,7 +60,7 @@ impl Spot {
         Self { path: format!("{}/{key}", self.path), name }
     }
 
-    /// What is inside it and has no name of its own.
+    /// Place of a child without a name.
     fn within(&self, key: &str) -> Self {
         Self { path: format!("{}/{key}", self.path), name: self.name.clone() }
     }

@@ -1,7 +1,6 @@
-//! Changes the text of a configuration and leaves everything else in it as its author wrote it:
-//! comments, order, indentation, line ends.
+//! Edits the text of a configuration and keeps everything else: comments, order, indentation, line ends.
 //!
-//! Deliberately absent: files. This is from text to text.
+//! Deliberately absent: files. Input and output are text.
 
 use jsonc_parser::cst::{CstInputValue, CstObject, CstObjectProp, CstRootNode};
 use serde_json::Value;
@@ -16,7 +15,7 @@ pub enum EditError {
     /// It is no configuration, so nothing can be put into it.
     #[error("it is not a sound configuration; `materia check` says what is wrong with it")]
     NotADocument,
-    /// What is to be added is there already.
+    /// The added name exists already.
     #[error("it has `{0}` already")]
     Taken(String),
     /// The result would not say what it should. A fault of this program.

@@ -1,4 +1,4 @@
-//! Findings while they are gathered: they know their layer, not yet their line.
+//! Findings while they are collected: they know their layer, not yet their line.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub(crate) enum Spot {
 pub(crate) trait Source {
     /// Its path for people.
     fn shown(&self) -> &str;
-    /// What it says.
+    /// Its content.
     fn text(&self) -> &str;
 }
 

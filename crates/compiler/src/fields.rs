@@ -1,4 +1,4 @@
-//! What is known about fields beyond their type: which have no effect here.
+//! Facts about fields beyond their type, such as which have no effect here.
 //!
 //! Types are named as in the schema (`Socket`, `EdgeDoc`, …).
 
@@ -84,7 +84,7 @@ pub(crate) fn example(field: &str) -> Option<&'static str> {
     })
 }
 
-/// What authors call a thing of this type.
+/// Name of this type for authors.
 pub(crate) fn thing(of: &str) -> &'static str {
     match of {
         "Config" => "a configuration",

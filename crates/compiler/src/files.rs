@@ -1,4 +1,4 @@
-//! Which files a configuration consists of, and their bytes.
+//! Finds and reads the files of a configuration.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -122,7 +122,7 @@ fn strongest(found: Vec<Candidate>) -> Vec<Candidate> {
     kept.map(|(_, candidate)| candidate).collect()
 }
 
-/// What a file held.
+/// Content of a file.
 pub(crate) struct Content {
     pub(crate) text: String,
     pub(crate) hash: String,

@@ -1,4 +1,4 @@
-//! Layers of configuration: reading all of them into one.
+//! Reads the layers of a configuration and merges them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::read;
 use crate::shipped::{self, ScriptStore};
 use crate::structure::{Mended, Shape};
 
-/// What stands for the path of the configuration that comes with the program.
+/// Path shown for the shipped configuration.
 const SHIPPED_PATH: &str = "(shipped)";
 
 /// One file of configuration.
@@ -88,7 +88,7 @@ impl Layer {
 pub struct Loaded {
     /// The layers, the weakest first; also those that could not be read.
     pub layers: Vec<Layer>,
-    /// What they say together.
+    /// The merged configuration.
     pub config: Config,
     pub(crate) origins: Origins,
     pub(crate) project_dir: PathBuf,
@@ -100,7 +100,7 @@ pub struct Loaded {
     pub(crate) words: WordFiles,
 }
 
-/// What files of words hold, by the folder they are looked for in and their name.
+/// Contents of prompt files, by folder and name.
 #[derive(Debug, Default)]
 pub(crate) struct WordFiles(Mutex<HashMap<(PathBuf, String), Result<String, String>>>);
 
@@ -180,7 +180,7 @@ pub(crate) struct Lowest {
 }
 
 impl Lowest {
-    /// What this text says.
+    /// Reads this text.
     pub(crate) fn of(text: &str) -> Self {
         let (mut merge, mut faults) = (Merge::default(), Faults::default());
         let mut layer = shipped_layer(text);

@@ -1,4 +1,4 @@
-//! What belongs to the project as a whole: where casts are kept, and what may be written.
+//! Project settings: the folder of the casts, and the folders that turns may write to.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -17,7 +17,7 @@ const CAST_FOLDERS: [&str; 2] = [".materia", ".pi"];
 pub const AGENT_FOLDERS: [&str; 5] = [".agents", ".claude", ".codex", ".gemini", ".pi"];
 /// Files of a project in which agents look for the same.
 pub const AGENT_FILES: [&str; 1] = [".mcp.json"];
-/// What the original system keeps among the settings of an agent: its casts, and its configuration. No agent reads it.
+/// Files of the original system in an agent's folder: its casts, and its configuration. No agent reads them.
 pub const NOT_OF_AGENTS: [&str; 2] = [".pi/pi-materia", ".pi/pi-materia.json"];
 
 /// The folder that casts are kept in, absolute. Where the configured one is refused, this is
@@ -100,9 +100,8 @@ pub(crate) fn check_folders(loaded: &Loaded, faults: &mut Faults) {
     }
 }
 
-/// What is wrong with a folder that turns may write to in Planning mode, if anything is. It may hold nothing but
-/// documents: whoever may write into a repository may run programs, and whoever may write a journal may say
-/// anything.
+/// Fault of a folder that turns may write to in Planning mode, if there is one. It may only hold documents: write
+/// access to a repository allows running programs, and write access to a journal allows forging it.
 #[must_use]
 pub fn unfit_doc_root(loaded: &Loaded, dir: &str) -> Option<&'static str> {
     let project = &loaded.project_dir;
@@ -186,8 +185,8 @@ fn artifact_fault(loaded: &Loaded, dir: &str) -> Option<Fault> {
     Some(Fault::error("config::artifact-dir", format!("`artifactDir` {what}")).help(help))
 }
 
-/// What is wrong with the name of a folder for casts that a project chose. Programs and version control read this
-/// name, so it holds nothing that means something to them.
+/// Fault in the name of a folder for casts that a project chose. Programs and version control read this name, so it
+/// must not contain their special characters.
 fn unfit_name(dir: &str) -> Option<&'static str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     let segments: Vec<&str> = dir.split('/').collect();
@@ -204,7 +203,7 @@ fn unfit_name(dir: &str) -> Option<&'static str> {
         .then_some("is where agents look for their settings")
 }
 
-/// What is wrong with a folder that has to lie inside the project.
+/// Fault of a folder that must lie inside the project.
 fn outside(project: &Path, dir: &str) -> Option<&'static str> {
     let path = Path::new(dir);
     if dir.is_empty() {

@@ -1,6 +1,6 @@
-//! Reads the parts of a schema that schemars produces for documents.
+//! Reads the schema that schemars generates for documents.
 //!
-//! Deliberately absent: everything of JSON Schema that those types do not need.
+//! Deliberately absent: parts of JSON Schema that those types do not need.
 
 use serde_json::Value;
 
@@ -93,7 +93,7 @@ pub(crate) fn minimal(root: &Value, schema: &Value) -> Value {
     }
 }
 
-/// What a schema takes, in words.
+/// Values that a schema accepts, in words.
 pub(crate) fn describe(root: &Value, schema: &Value) -> String {
     let (schema, _) = resolve(root, schema);
     if let Some(words) = words(root, schema) {

@@ -1,8 +1,7 @@
-//! Checks a document against the schema that is generated from its types.
+//! Validates a document against the schema that is generated from its types.
 //!
-//! Only what schemars produces for those types is understood. A value that does not fit is
-//! reported and replaced in place by the smallest one that does, so that the rest of the
-//! document can still be given a meaning; the replaced places are handed back.
+//! It supports only the schemas that schemars generates for those types. An invalid value is reported and replaced by
+//! the smallest valid one, so that the rest of the document can still be built; the caller gets the replaced places.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -270,7 +269,7 @@ impl<'a> Checker<'a> {
         *value = minimal(self.root, schema);
     }
 
-    /// What the value at hand is called in a message: its key, or its place in a list.
+    /// Name of the present value in a message: its key, or its index.
     fn name(&self) -> String {
         let (before, last) = self.pointer.rsplit_once('/').unwrap_or(("", &self.pointer));
         let last = last.replace("~1", "/").replace("~0", "~");

@@ -1,9 +1,9 @@
-//! The syntax of configuration: JSON with comments and trailing commas, nothing else.
+//! Syntax of the configuration: JSON with comments and trailing commas, nothing else.
 
 use jsonc_parser::errors::ParseError;
 use jsonc_parser::{CollectOptions, ParseOptions, ast, parse_to_ast};
 
-/// What may stand in a text beyond strict JSON.
+/// Extensions to strict JSON.
 pub(crate) const OPTIONS: ParseOptions = ParseOptions {
     allow_comments: true,
     allow_trailing_commas: true,

@@ -1,9 +1,9 @@
-//! What a project's own files say, part by part: what a person approves (D35).
+//! Parts of a project's own files, which a person approves (D35).
 //!
-//! A part is a materia, a loadout, an agent or a setting that stands in a file of the project. Its content
-//! is what matters of it: with the words of the files it names, without labels and descriptions.
+//! A part is a materia, a loadout, an agent or a setting in a file of the project. Its content includes the text of
+//! the files that it names, and leaves out labels and descriptions.
 //!
-//! Deliberately absent: which files a program runs, what was approved before, and asking anybody.
+//! Deliberately absent: the files that a program runs, earlier approvals, and prompting.
 
 use std::collections::BTreeSet;
 
@@ -17,10 +17,10 @@ use crate::layers::{Layer, LayerKind, Loaded};
 use crate::locate::pointer;
 use crate::read;
 
-/// What kind of thing a part is.
+/// Kind of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PartKind {
-    /// What can be put into a socket.
+    /// A materia.
     Materia,
     /// A graph.
     Loadout,
@@ -37,7 +37,7 @@ pub struct Program {
     pub by: String,
     /// The program and its arguments, as they would run.
     pub command: Vec<String>,
-    /// What it is given as `params`.
+    /// Its `params`.
     pub params: Map<String, Value>,
     /// Variables of its environment.
     pub env: Vec<(String, String)>,
@@ -48,15 +48,15 @@ pub struct Program {
 /// One part of what a project's own files say.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
-    /// What it is.
+    /// Kind of the part.
     pub kind: PartKind,
     /// Its name.
     pub name: String,
     /// The file that it stands in, as a path for people.
     pub file: String,
-    /// What matters of it.
+    /// Content that needs approval.
     pub content: Value,
-    /// What it would start.
+    /// Programs that it would start.
     pub programs: Vec<Program>,
     /// Whether it takes the place of something that is shipped.
     pub replaces_shipped: bool,
@@ -180,7 +180,7 @@ fn shipped_names(loaded: &Loaded) -> BTreeSet<(&'static str, String)> {
     names
 }
 
-/// What matters of a materia.
+/// Content of a materia that needs approval.
 fn materia_content(loaded: &Loaded, layer: &Layer, doc: &Value) -> Value {
     let mut content = doc.clone();
     without(&mut content, &["label", "description", "group", "color"]);
@@ -190,7 +190,7 @@ fn materia_content(loaded: &Loaded, layer: &Layer, doc: &Value) -> Value {
     content
 }
 
-/// What matters of a loadout.
+/// Content of a loadout that needs approval.
 fn loadout_content(loaded: &Loaded, layer: &Layer, doc: &Value) -> Value {
     let mut content = doc.clone();
     without(&mut content, &["description"]);

@@ -1,4 +1,4 @@
-//! What a case expects, against what came out.
+//! Compares the output of a case with its `expect`.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

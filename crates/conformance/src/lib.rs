@@ -1,11 +1,11 @@
 //! Runs conformance cases with a binary of `materia`.
 //!
-//! A case is data: what lies in the project, what is typed, what must come out. Each runs in a
-//! scratch folder of its own, several at a time. A key of `expect` that is not known fails the
-//! case, for a check that cannot fail is none.
+//! A case is data: project files, commands, and their expected output. Each runs in its own
+//! scratch folder, several at a time. An unknown key in `expect` fails the case, so that no check
+//! is ignored.
 //!
-//! The runner knows the binary from outside only, and shares no code with it but the forms in
-//! `contract`. What came of the cases it gives back as data; who shows it is elsewhere.
+//! The runner only starts the binary and shares no code with it except the types in `contract`. It
+//! returns the results as data and prints nothing.
 
 mod check;
 mod scratch;
@@ -27,16 +27,16 @@ use subset::Names;
 /// How many cases run at once for each core: most of a case is waiting.
 const CASES_PER_CORE: usize = 2;
 
-/// What became of one case.
+/// Result of one case.
 #[derive(Debug, Clone)]
 pub struct Verdict {
     /// The file it is written in.
     pub file: PathBuf,
-    /// What it shows; empty where it cannot be read.
+    /// Name of the case; empty if the file cannot be read.
     pub name: String,
     /// The requirements that it shows.
     pub requirements: Vec<String>,
-    /// What was expected and not found.
+    /// Expectations that were not met.
     pub failures: Vec<String>,
     /// How long it took.
     pub duration: Duration,
@@ -49,7 +49,7 @@ pub struct Verdict {
 /// The ways that a cast took.
 #[derive(Debug, Clone)]
 pub struct Taken {
-    /// What it ran.
+    /// Plan that it ran.
     pub plan: Plan,
     /// The edges that were selected.
     pub edges: BTreeSet<EdgeId>,
@@ -60,7 +60,7 @@ pub struct Taken {
 pub struct BaseFile {
     /// Its path in the project.
     pub path: String,
-    /// What it holds.
+    /// Content of the file.
     pub bytes: Vec<u8>,
     /// Whether it can be started.
     pub executable: bool,
@@ -152,7 +152,7 @@ pub fn coverage(verdicts: &[Verdict]) -> Vec<(&str, usize)> {
     counts.into_iter().map(|((_, _, requirement), count)| (requirement, count)).collect()
 }
 
-/// What runs the cases, and where.
+/// Environment of the cases: binary and folders.
 #[derive(Debug, Clone, Copy)]
 struct Place<'a> {
     binary: &'a Path,
@@ -245,7 +245,7 @@ fn read_case(text: &str) -> Result<Case, String> {
 struct Outcome {
     failures: Vec<String>,
     taken: Vec<Taken>,
-    /// What every command should expect to pass, where the case failed and there is such a thing.
+    /// New `expect` of each command that would let a failed case pass, if there is one.
     expects: Option<Vec<Value>>,
 }
 

@@ -34,7 +34,7 @@ pub(super) struct Scratch {
     cast: Option<String>,
 }
 
-/// What a command did.
+/// Result of a command.
 pub(super) struct Ran {
     /// Its exit status; absent where a signal ended it.
     pub(super) exit: Option<i32>,

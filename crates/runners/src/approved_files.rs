@@ -1,9 +1,9 @@
-//! Files as somebody approved them: hashed when that person is asked, and again right before a program starts.
+//! Approved files: hashed for the question to the person, and again right before a program starts.
 //!
-//! A turn's files are looked at twice. Here, before its supervisor is started: which files the program runs now, and
-//! whether each is approved. Then in the supervisor, as its last act before it starts the program. Between that and
-//! the interpreter's own reading nothing holds the file: a program is not run from a copy, because scripts find
-//! themselves and what lies beside them by their path.
+//! A turn's files are checked twice. First here, before its supervisor starts: which files the program runs now, and
+//! whether each is approved. Then in the supervisor, as its last act before it starts the program. After that nothing
+//! protects the file until the interpreter reads it: a program is not run from a copy, because scripts find themselves
+//! and their neighbours by path.
 
 use std::fs::File;
 use std::io::{self, Read};

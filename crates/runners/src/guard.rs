@@ -1,4 +1,4 @@
-//! What a turn may not change is looked at before it and after it.
+//! Checks before and after a turn for changes that it may not make.
 
 use std::path::{Path, PathBuf};
 
@@ -54,7 +54,7 @@ async fn look(job: &TurnJob) -> Option<TreeCheck> {
     tokio::task::spawn_blocking(look).await.ok().flatten()
 }
 
-/// What is not looked at because materia itself writes there: the artifact root.
+/// Paths that the check skips because materia itself writes there: the artifact root.
 pub(crate) fn ignored(job: &TurnJob) -> Vec<PathBuf> {
     let Some(root) = job.run_dir.parent() else { return Vec::new() };
     let inside = |path: &Path| match (path.canonicalize(), job.cwd.canonicalize()) {

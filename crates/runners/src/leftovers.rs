@@ -1,4 +1,4 @@
-//! What a run has left whose process went away: processes, and private folders of turns.
+//! Cleans up after a run whose process died: processes, and private folders of turns.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The folder that turns may write to in Planning mode, made sure of.
+//! Folder that turns may write to in Planning mode; creates and checks it.
 
 use std::fs;
 use std::io;
@@ -24,16 +24,16 @@ pub(crate) enum DocRootError {
     Io(String, #[source] io::Error),
 }
 
-/// What no folder of documents may hold or lie in: repositories, and journals.
+/// Names that a folder of documents may not contain or lie in: repositories, and journals.
 const KEPT: [&str; 2] = [".git", "journal.db"];
 /// Folders in which casts are kept.
 const CASTS: [&str; 2] = [".materia", ".pi"];
 
-/// The real path of the doc root, which need not exist yet.
+/// The real path of the doc root, which need not exist yet. Call it before each turn: the turn before may have changed
+/// it.
 ///
-/// A repository could ship `docs` as a link to its own `.git`, or name a folder in which something else than
-/// documents lies. So it is a folder of the project, no part of its path is a link, and it holds no repository and
-/// no journal. It is looked at before each turn: the turn before may have changed it.
+/// A repository could ship `docs` as a link to its own `.git`. So no part of the path may be a link, and the folder
+/// may contain no repository and no journal.
 pub(crate) fn doc_root(cwd: &Path, doc_root: &str) -> Result<PathBuf, DocRootError> {
     let real = inside(cwd, doc_root)?;
     let unfit = |what| DocRootError::Unfit(doc_root.to_owned(), what);

@@ -1,4 +1,4 @@
-//! What a turn leaves besides its output, where somebody wants it.
+//! Output of a turn besides its answer: diff and logs, if they are wanted.
 
 use materia_contract::{Artifact, TurnOutput, text_hash};
 use materia_engine::{Leaves, TurnJob, TurnOrder, TurnReport, Work};

@@ -1,4 +1,4 @@
-//! What a turn says it cost, held to what a turn can cost.
+//! Validates the reported cost of a turn.
 
 use materia_contract::{Amount, ErrorCode, FailureClass, TurnOutput};
 use materia_engine::{TurnFault, TurnReport};

@@ -1,4 +1,4 @@
-//! Turns in a workspace of their own: the files are checked or put back before a turn, and looked at after it.
+//! Turns in the workspace of a cast: files are checked or restored before a turn, and recorded after it.
 
 use std::path::Path;
 use std::sync::Arc;

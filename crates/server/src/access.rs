@@ -1,9 +1,9 @@
-//! Who is known: programs by the token, pages by a session that a single-use code began.
+//! Authentication: programs by the token, pages by a session that a single-use code began.
 //!
-//! A page has a cookie and a key. The cookie alone does nothing: cookies are shared by all ports of a host, so another
-//! program's page could send it. The key is kept where one port's pages alone can read it.
+//! A page has a cookie and a key. The cookie alone is not enough: all ports of a host share
+//! cookies, so another program's page could send it. Only pages of this port can read the key.
 //!
-//! Both are worked out from the token, so that a page stays signed in while the server is started anew.
+//! Both are derived from the token, so that a page stays signed in across restarts of the server.
 
 use std::collections::HashMap;
 use std::fs;
@@ -51,11 +51,11 @@ pub(crate) type User = Option<u32>;
 
 /// A page that has signed in.
 pub(crate) struct Session {
-    /// What is set as cookie.
+    /// Value of the cookie.
     pub(crate) cookie: String,
-    /// What the page sends along.
+    /// Key that the page sends with each request.
     pub(crate) key: String,
-    /// What the page checks the server's proof with.
+    /// Key with which the page verifies the server's proof.
     pub(crate) verifier: String,
 }
 

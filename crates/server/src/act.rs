@@ -1,4 +1,4 @@
-//! What people and programs do to a cast, whoever drives it; each under its key once.
+//! Commands of people and programs on a cast, in whichever process it runs; each key acts once.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -88,13 +88,13 @@ pub(crate) async fn act(app: Arc<App>, asked: &Request) -> Result<Response<Body>
     }
 }
 
-/// What a request asks for: a command, of which something may have been left to the cast.
+/// Command of a request; the cast fills in fields that the request left out.
 #[derive(Debug, Clone)]
 struct Choice {
     body: Value,
 }
 
-/// What is done, in one word; refused where there is none.
+/// Reads the command of a request; an error if it is not valid.
 fn choice(body: &Value) -> Result<Choice, Refused> {
     let choice = Choice { body: body.clone() };
     if choice.is_whole() {
@@ -248,7 +248,7 @@ async fn has_ended(cast: &Cast) -> Result<bool, Refused> {
     Ok(line.and_then(|line| refusal_of_ended(line.status)).is_some())
 }
 
-/// What came of taking up a cast.
+/// Result of a command on a cast that no process was running.
 enum Done {
     /// Somebody else drives it and was told.
     Told,

@@ -1,4 +1,4 @@
-//! What somebody wants to be cast, from the request for it.
+//! Compiles the loadout or link that a start request names.
 
 use std::path::PathBuf;
 
@@ -36,7 +36,7 @@ pub(crate) fn options(body: &StartBody) -> RunOptions {
     }
 }
 
-/// What is to be cast, compiled.
+/// Compiles the loadout or link of a start request.
 pub(crate) fn ready(project: &Project, body: &StartBody) -> Result<Ready, Refused> {
     if let Some(targets) = &body.link {
         if body.loadout.is_some() {

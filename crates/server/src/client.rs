@@ -1,4 +1,4 @@
-//! The other side: asking a server of this user that runs on this machine.
+//! Client for a server of the same user on this machine.
 
 use std::io::{self, BufRead as _, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -82,7 +82,7 @@ impl Client {
         self.ask("DELETE", &format!("/api/projects/{}", known.id), b"{}").map(Some)
     }
 
-    /// What it says about itself.
+    /// Contents of the server file: address, process and token.
     #[must_use]
     pub fn server(&self) -> &ServerFile {
         &self.server
@@ -163,7 +163,7 @@ struct Answer {
 }
 
 impl Answer {
-    /// What it says, or the refusal.
+    /// Body of the response, or the refusal in it.
     fn read<T: DeserializeOwned>(&self) -> Result<T, AskError> {
         if (200..300).contains(&self.status) {
             return Ok(serde_json::from_slice(&self.body).map_err(io::Error::other)?);

@@ -1,4 +1,4 @@
-//! From the table of endpoints to the code behind each.
+//! Maps the table of endpoints to their handlers.
 
 use std::sync::Arc;
 
@@ -231,7 +231,7 @@ async fn respond(
     }
 }
 
-/// What only reads or writes files, off the threads of the runtime.
+/// Handlers that only read or write files. They block, so they run off the runtime's threads.
 fn look(app: &Arc<App>, name: Name, asked: &Request) -> Result<Response<Body>, Refused> {
     match name {
         Name::Projects => Ok(query::projects(app)),
@@ -324,7 +324,7 @@ async fn session(app: &App, asked: &Request) -> Result<Response<Body>, Refused> 
     Ok(response)
 }
 
-/// What changes something is sent as JSON: a form of another page cannot be.
+/// Refuses a body that is not JSON: a form of another site cannot send JSON.
 fn content_type(headers: &HeaderMap) -> Result<(), Refused> {
     let mut named = headers.get_all(header::CONTENT_TYPE).iter();
     let is_json = match (named.next(), named.next()) {

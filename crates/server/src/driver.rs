@@ -1,4 +1,4 @@
-//! Driving casts: from what was prepared to a run that goes on here.
+//! Runs casts in this process after they were prepared.
 
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ pub(crate) fn carry_on(
     go(app, (&cast.served, &cast.room), drive, named)
 }
 
-/// What is worth a warning goes to the log: nobody looks at a server's terminal.
+/// Logs the warnings: a server has no terminal that a person reads.
 pub(crate) fn tell(warnings: &[String]) {
     for warning in warnings {
         tracing::warn!(warning, "while a cast was prepared");

@@ -1,4 +1,4 @@
-//! What the editor asks for: drafts, differences, walks, links and trials.
+//! Endpoints of the editor: drafts, diffs, simulation, links and trials of utilities.
 
 use std::sync::Arc;
 

@@ -1,15 +1,15 @@
-//! The guard before every route: whether a request comes from this machine's own page or programs.
+//! Request guard before every route: accepts requests of this machine's own page or programs.
 //!
-//! A browser lets any page send requests to a local port. What keeps those out: the `Host` must be ours (a name that
-//! was pointed here is not), an `Origin` or `Referer` must be our own page, and what the browser says of the sender
-//! (`Sec-Fetch-Site`) must agree. Who passes still needs the token ([`crate::access`]).
+//! A browser lets any page send requests to a local port. The guard refuses those: `Host` must be
+//! ours (DNS rebinding), `Origin` or `Referer` must be our own page, and `Sec-Fetch-Site` must
+//! agree. An accepted request still needs the token ([`crate::access`]).
 
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, Uri, Version, header, uri};
 
 use crate::limits::HEAD_BYTES_MAX;
 use crate::problem::Refused;
 
-/// What is allowed under an address.
+/// Accepted hosts and origins of an address.
 #[derive(Debug, Clone)]
 pub(crate) struct Policy {
     /// The values of `Host` that are ours; none where any will do (a Unix socket).
@@ -207,7 +207,7 @@ fn opens_sign_in(asked: &Asked<'_>) -> bool {
         && says("sec-fetch-dest", "document")
 }
 
-/// What the browser says of the sender.
+/// Checks `Sec-Fetch-Site`, which the browser sets and a page cannot.
 fn fetch_site(asked: &Asked<'_>) -> Result<(), Refused> {
     let mut said = asked.headers.get_all("sec-fetch-site").iter();
     let (first, more) = (said.next(), said.next());

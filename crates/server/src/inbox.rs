@@ -1,4 +1,4 @@
-//! What waits for a person, over all casts.
+//! Questions that wait for a person, over all casts.
 
 use std::sync::Arc;
 

@@ -1,7 +1,8 @@
-//! Keys of starts: the same key begins one cast, whatever becomes of connections and servers.
+//! Idempotency keys of starts: the same key starts one cast, also after a lost connection or a
+//! restart of the server.
 //!
-//! The key of a cast that began is in its first event. A start that was refused has no event, so its key is kept with the
-//! refusal in a file of the state folder.
+//! The first event of a cast holds its key. A refused start has no event, so its key is stored
+//! with the refusal in a file of the state folder.
 
 use std::collections::HashMap;
 use std::fs::{self, OpenOptions};
@@ -20,7 +21,7 @@ const FILE: &str = "server-refusals.jsonl";
 /// How many refusals are kept; beyond, the older half goes when a server starts.
 const REFUSALS_MAX: usize = 10_000;
 
-/// What a start under a key came to.
+/// Result of an earlier start with the same key.
 #[derive(Debug, Clone)]
 pub(crate) enum Known {
     /// This cast began.
@@ -49,7 +50,7 @@ pub(crate) struct Keys {
     refusals: Mutex<HashMap<Named, (Box<Problem>, String)>>,
     /// Of each journal that was looked through.
     began: Mutex<HashMap<PathBuf, Began>>,
-    /// What is under way.
+    /// One lock for each project or cast and key with a request in progress.
     under_way: Mutex<HashMap<Named, Arc<tokio::sync::Mutex<()>>>>,
 }
 
@@ -100,7 +101,8 @@ impl Keys {
         Arc::clone(under_way.entry((place.to_owned(), name.to_owned())).or_default())
     }
 
-    /// What a start under this key came to in a project, whose journals are these. It waits for the disk.
+    /// Result of an earlier start with this key, from the project's journals. It blocks on the
+    /// disk.
     pub(crate) fn known(
         &self,
         place: &Path,

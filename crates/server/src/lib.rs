@@ -1,4 +1,4 @@
-//! The door for the page and for programs: HTTP over a loopback address or a Unix socket.
+//! HTTP server for the page and for programs, on a loopback address or a Unix socket.
 //!
 //! ```text
 //! connection ─► guard ─► router (the table of `contract::api`) ─► query, act, stream ─► app
@@ -6,13 +6,12 @@
 //!
 //! # Invariants
 //!
-//! * The [guard](guard) stands before every route, static files and errors included.
-//! * Nothing here decides anything about a run: acts go to `app` and the kernel, answers are read off the journal.
-//! * Nothing executable comes in with a request: casts are started by the names of stored loadouts, and files are looked
-//!   up in lists.
-//! * A thread of the runtime waits for no disk: what reads or writes files does so off it.
+//! * The [guard](guard) checks every request, including those for static files and unknown paths.
+//! * The server decides nothing about a run: commands go to `app` and the kernel, answers come from the journal.
+//! * No request contains code: casts start by the names of stored loadouts, and files are looked up in lists.
+//! * Threads of the async runtime never block on the disk: file access happens on other threads.
 //!
-//! Deliberately absent: arguments and terminals. Whoever starts a server brings its [`Settings`].
+//! Deliberately absent: arguments and terminals. The caller passes in the [`Settings`].
 
 mod access;
 mod act;

@@ -1,4 +1,4 @@
-//! What the server takes at the most. Each has a clear answer where it is exceeded.
+//! Limits of the server. Each has its own error when it is exceeded.
 
 use std::time::Duration;
 

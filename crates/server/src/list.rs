@@ -65,11 +65,11 @@ pub(crate) fn casts(app: &App, asked: &Request) -> Result<Response<Body>, Refuse
 struct Source {
     served: Arc<Served>,
     room: Arc<ServedProject>,
-    /// What names it in a cursor.
+    /// Name of the journal in a cursor.
     key: String,
     /// Where it goes on behind what was taken.
     after: Option<Cursor>,
-    /// What comes next.
+    /// Next cast of this journal.
     next: Option<Upcoming>,
     done: bool,
 }

@@ -23,7 +23,7 @@ pub fn viewer() -> Option<&'static str> {
     std::str::from_utf8(materia_page::file("/viewer.html")?.bytes).ok()
 }
 
-/// What is at a path that no endpoint has.
+/// Response for a path that no endpoint has: a file of the page, or 404.
 pub(crate) fn answer(method: &Method, path: &str, folder: Option<&Path>) -> Response<Body> {
     if !matches!(*method, Method::GET | Method::HEAD) {
         let detail = "the page is only read";

@@ -1,4 +1,4 @@
-//! Questions of trust that wait for somebody.
+//! Trust questions that wait for an answer.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -10,7 +10,7 @@ use materia_contract::{Do, GoOnFrom, RunId};
 use crate::problem::Refused;
 use crate::projects::{Cast, Served};
 
-/// What was named for a cast when it was handed over.
+/// Options that were named when the cast was handed over.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Named {
     pub(crate) provider: Option<String>,
@@ -21,7 +21,7 @@ pub(crate) struct Named {
 /// Questions that wait at the most; the oldest go.
 const WAITING_MAX: usize = 1_000;
 
-/// What somebody wanted who was asked to approve something first.
+/// Action that waits for the approval.
 #[derive(Debug, Clone)]
 pub(crate) enum Wanted {
     /// To begin a cast.

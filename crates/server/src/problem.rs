@@ -1,4 +1,4 @@
-//! What is answered where something is not done: `application/problem+json`, with the code of the command line.
+//! Error responses: `application/problem+json`, with the same codes as the command line.
 
 use axum::body::Body;
 use axum::http::{HeaderValue, Response, StatusCode, header};
@@ -29,12 +29,12 @@ impl Refused {
         }))
     }
 
-    /// What was asked makes no sense.
+    /// 400: the request is not valid.
     pub(crate) fn usage(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "usage", detail)
     }
 
-    /// What was named is not there.
+    /// 404: the named thing does not exist.
     pub(crate) fn unknown(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "resolution", detail)
     }

@@ -1,4 +1,4 @@
-//! The projects that are served, and the journals of their casts, each opened once.
+//! The served projects and their journals, each opened once.
 
 use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt as _;
@@ -22,7 +22,7 @@ const LIVE_AHEAD: usize = 256;
 
 /// A project that is served.
 pub(crate) struct Served {
-    /// What names it in a query.
+    /// Name in a query.
     pub(crate) id: String,
     pub(crate) project: Project,
 }
@@ -82,7 +82,7 @@ fn stamp(root: &Path) -> Stamp {
 /// How often a foreign journal is opened anew at the most.
 pub(crate) const FOREIGN_POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What a turn says while it is under way.
+/// Live output of a turn.
 #[derive(Debug, Clone)]
 pub(crate) struct Live {
     pub(crate) run: RunId,

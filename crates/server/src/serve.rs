@@ -1,4 +1,4 @@
-//! A server from its first connection to its last.
+//! Starts, runs and stops the server.
 
 use std::fs::{self, File};
 use std::io;
@@ -43,13 +43,13 @@ use crate::state::{App, Counts, Settings};
 use crate::trust;
 use crate::{single_instance, spill, state_folder};
 
-/// What a running server says about itself, in the state folder.
+/// File in the state folder that describes the running server.
 pub(crate) const SERVER_FILE: &str = "server.json";
 
 /// How long connections may take to end when the server does.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
-/// What the guard adds to every answer.
+/// Headers of every response.
 const HEADERS: [(HeaderName, &str); 7] = [
     (
         header::CONTENT_SECURITY_POLICY,
@@ -77,7 +77,7 @@ pub enum ServeError {
     State {
         /// The folder.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// A project cannot be served.
@@ -143,7 +143,7 @@ pub async fn serve(settings: Settings) -> Result<Serving, ServeError> {
     Ok(serving)
 }
 
-/// What the server that runs says about itself.
+/// Reads the server file.
 #[must_use]
 pub(crate) fn running(state: &Path) -> Option<ServerFile> {
     let bytes = Folder::at(state).ok()?.read(SERVER_FILE, 64 << 10).ok()?;

@@ -1,7 +1,7 @@
-//! A connection whose reader has to take something now and then.
+//! Closes connections of clients that do not read.
 //!
-//! Answers wait in buffers for whoever reads them. One that takes nothing for too long is closed at the socket, and what waited
-//! for it goes.
+//! Responses wait in buffers. If a client reads nothing for too long, the connection is closed and its buffers are
+//! freed.
 
 use std::io;
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! What all requests share.
+//! State that all requests share.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,13 +23,13 @@ pub type OpenProject = Arc<dyn Fn(&Path) -> Result<Project, Failure> + Send + Sy
 pub struct Demo {
     /// The folder of its project.
     pub project: PathBuf,
-    /// What its agents answer.
+    /// Script that answers its agents.
     pub script: PathBuf,
-    /// What is asked of them.
+    /// Request of the cast.
     pub request: String,
 }
 
-/// What a server is started with.
+/// Settings of a server.
 #[derive(Clone)]
 pub struct Settings {
     /// Where it listens.
@@ -54,7 +54,7 @@ pub struct Settings {
     pub version: String,
 }
 
-/// What all requests share.
+/// State that all requests share.
 pub(crate) struct App {
     pub(crate) settings: Settings,
     pub(crate) access: Access,
@@ -87,7 +87,7 @@ impl App {
     }
 }
 
-/// What is counted for a collector.
+/// Counters for metrics.
 #[derive(Default)]
 pub(crate) struct Counts {
     pub(crate) requests: AtomicU64,

@@ -1,4 +1,4 @@
-//! Whether the state folder is this user's own: whoever can write there says who may ask the server.
+//! Checks that the state folder belongs to this user: write access to it gives access to the server.
 
 use std::fs;
 use std::io;

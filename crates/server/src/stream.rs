@@ -1,7 +1,8 @@
-//! Events as they come: those of a cast without gap or repetition, and summaries of casts as they change.
+//! Event streams: the events of a cast without gaps or duplicates, and summaries of casts as they
+//! change.
 //!
-//! Whoever drives a cast, its events are read off the journal. Words of turns under way are no facts: they come as
-//! `live`, without an id, and some may be missed.
+//! Events come from the journal, in whichever process the cast runs. Live output of turns is not
+//! recorded: it comes as `live`, without an id, and some of it may be lost.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -85,7 +86,7 @@ pub(crate) async fn cast(app: Arc<App>, asked: &Request) -> Result<Response<Body
     Ok(response)
 }
 
-/// What the ids of a stream are.
+/// Ids of the events in a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ids {
     /// Places of events.
@@ -260,7 +261,7 @@ struct Watching {
     app: Arc<App>,
     /// The project that was named; otherwise all that are served at a moment.
     project: Option<String>,
-    /// What was last seen of each cast: its status, its last event, and whether somebody drives it.
+    /// Last known status, last event and running flag of each cast.
     seen: HashMap<(String, RunId), (CastStatus, u64, bool)>,
 }
 

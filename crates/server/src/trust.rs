@@ -1,4 +1,5 @@
-//! What has to be approved before it runs: showing it, approving it, and carrying on what waited for it.
+//! Approvals: shows the trust questions, stores the approval, and continues the action that
+//! waited.
 
 use std::sync::Arc;
 
@@ -37,7 +38,7 @@ pub(crate) fn list(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Re
     Ok(json(&TrustList { items }))
 }
 
-/// What has to be approved before the active loadout of a project is cast.
+/// Trust questions of the active loadout of a project.
 fn active(served: &Served) -> Vec<TrustItem> {
     let body = StartBody { no_request: true, ..StartBody::default() };
     let Ok(untrusted) = prepared(served, &body) else { return Vec::new() };

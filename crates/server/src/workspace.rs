@@ -1,4 +1,4 @@
-//! The workspace of a cast: looked at, merged, or dropped (W8).
+//! Workspace of a cast: shows, merges or drops it (W8).
 
 use axum::body::Body;
 use axum::http::{Response, StatusCode};

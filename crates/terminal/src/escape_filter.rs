@@ -1,7 +1,8 @@
-//! A stream that lets nothing through that a terminal would obey, but colours.
+//! An output stream that removes every terminal escape sequence except colours.
 //!
-//! Whoever shows something from elsewhere cleans it, so that it reads well. This is for what was forgotten: a name in a
-//! repository, a version that a program prints, an error that quotes a path.
+//! Code that prints foreign text sanitizes it first, so that it is readable. This filter is the
+//! second line of defence: for a name in a repository, a version that a program prints, an error
+//! that quotes a path.
 
 use std::io::{self, Write};
 
@@ -19,7 +20,7 @@ const COLOUR_BYTES_MAX: usize = 24;
 /// Text on its way to a person.
 pub(crate) struct Fit<W> {
     inner: W,
-    /// What was written and is not yet a whole character or a whole colour.
+    /// Incomplete character or colour sequence at the end of the last write.
     left: Vec<u8>,
     /// The last character that was passed on, where nothing came in between.
     before: Option<char>,

@@ -1,11 +1,10 @@
-//! What people see and type on a terminal: the two streams, a run while it is under way, and names while a command is
-//! being typed.
+//! Terminal input and output: the two streams, the live view of a run, and shell completion.
 //!
-//! * [`Terminal`]: data on one stream, words for people on the other. Nothing that a terminal would obey passes.
+//! * [`Terminal`]: data on one stream, text for people on the other. Escape sequences are removed.
 //! * [`live`]: one line a socket, or a line for each turn.
-//! * [`complete`]: what may come next on the line.
+//! * [`complete`]: shell completion.
 //!
-//! Deliberately absent: commands. What a command line means is the binary's.
+//! Deliberately absent: commands. The binary interprets the command line.
 
 pub mod complete;
 mod escape_filter;

@@ -1,4 +1,4 @@
-//! Ending a cast for good, whoever drives it.
+//! Aborts a cast, in whichever process it runs.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(15);
 /// How often is looked whether it has.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// What ending a cast came to.
+/// Result of aborting a cast.
 pub enum Ended {
     /// It has ended, and this is how.
     Now(Box<CastReport>),
@@ -81,7 +81,7 @@ impl Waiting {
     }
 }
 
-/// What somebody hears who has tried to end a cast that nobody else drives.
+/// Converts the result of an abort in this process into a message.
 fn ended(id: &RunId, result: Result<(), EngineError>) -> Result<(), Failure> {
     match result {
         Err(EngineError::Drive(DriveError::Rejected(why))) => {

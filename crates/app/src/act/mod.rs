@@ -1,8 +1,9 @@
-//! Doing something to a cast: what `resume`, `say`, `approve` and their like share, at every door.
+//! Commands of a person on a cast: the code that `resume`, `say`, `approve` and the like share, for the command line
+//! and the server.
 //!
-//! Each of them is one command of a person. A cast that another process drives is told; one that
-//! nobody drives is taken up here, and whoever asked drives it on ([`crate::drive`]). Whether the command fits is
-//! the kernel's to say. It is asked before anything is shown or trusted.
+//! If another process runs the cast, the command goes to its inbox. Otherwise this process takes the lease and
+//! continues the cast ([`crate::drive`]). The kernel decides whether the command fits, before anything is shown or
+//! approved.
 
 mod end;
 mod fork;
@@ -31,7 +32,7 @@ use crate::trust::Untrusted;
 use crate::{Failure, RunOptions};
 use tell::{Telling, tell};
 
-/// What became of a command.
+/// Result of a command.
 pub enum Taken {
     /// Nobody drives the cast: it is held here, and can go on.
     Here(Box<Held>),
@@ -45,7 +46,7 @@ pub struct Held {
     pub found: Found,
     /// The run, read once: what is looked at and trusted is the very run that is driven.
     run: Looked,
-    /// What is done to it.
+    /// The command.
     pub what: Do,
     /// Who asks for it.
     pub sender: Sender,
@@ -85,7 +86,7 @@ pub struct Going {
     pub lease: Lease,
     /// The run.
     pub loaded: LoadedRun,
-    /// What is done to it.
+    /// The command.
     pub command: Command,
 }
 
@@ -154,11 +155,11 @@ pub fn take<E: From<Failure>>(
     Ok(Taken::Here(Box::new(Held { found, run, what, sender })))
 }
 
-/// What is held of a cast besides the run itself, which waits at the gate.
+/// State of a cast that is held here, without the run itself, which waits for approval.
 pub struct Hold {
     /// The cast.
     pub found: Found,
-    /// What is done to it.
+    /// The command.
     pub what: Do,
     sender: Sender,
     /// Who answered so far.

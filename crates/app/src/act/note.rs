@@ -1,4 +1,4 @@
-//! Noting a step without carrying the cast on (`--no-run`, D59).
+//! Records a step without continuing the cast (`--no-run`, D59).
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use materia_kernel::{Input, Phase, Run};
 use super::once::once;
 use crate::Failure;
 
-/// What noting a step came to.
+/// Result of recording a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Noted {
     /// It is done; nothing had to start for it.

@@ -1,4 +1,4 @@
-//! Doing one thing to a cast that nobody drives, without driving it.
+//! Applies one command to a cast that no process runs, without running the cast.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! One step of a person on a cast: what the person left out is filled in from what the cast asks, and whether
-//! the step carries on a cast that nobody drives (D56, D59).
+//! One command of a person on a cast: fills in fields that the person left out from the open question, and decides
+//! whether the command continues a cast that no process runs (D56, D59).
 
 use materia_contract::{Do, NodeId, Pace};
 use materia_kernel::{Question, Run, paused, question, questions};
@@ -37,7 +37,7 @@ pub fn carries_on(what: &Do) -> bool {
     }
 }
 
-/// What a step means for a cast that another process drives: whoever resumes it lets it go on there.
+/// The command for a cast that another process runs: `resume` becomes a change of its pace.
 #[must_use]
 pub fn where_driven(what: Do) -> Do {
     if let Do::Resume { pace } = what {

@@ -1,4 +1,4 @@
-//! Telling a process that drives a cast what a person wants.
+//! Sends a command to the process that runs a cast.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ const RECEIPT_PATIENCE: Duration = Duration::from_secs(5);
 /// How often is looked for it.
 const RECEIPT_POLL_INTERVAL: Duration = Duration::from_millis(30);
 
-/// What telling another process came to.
+/// Result of sending a command to another process.
 pub(super) enum Telling {
     /// It was told.
     Told(Told),

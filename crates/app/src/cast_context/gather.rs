@@ -14,18 +14,18 @@ use crate::project::Found;
 /// How many handoffs and texts are kept on the way; more never fit.
 const KEPT_MAX: usize = 64;
 
-/// What a cast leaves to the next, oldest first.
+/// Context of a cast for the next one, oldest entry first.
 #[derive(Default)]
 pub(super) struct Gathered {
     pub(super) handoffs: VecDeque<Handoff>,
     pub(super) handoff_count: usize,
     pub(super) texts: VecDeque<Text>,
     pub(super) text_count: usize,
-    /// What its last completed turn said.
+    /// Output of its last completed turn.
     pub(super) summary: String,
 }
 
-/// What one turn handed on.
+/// Handoff of one turn.
 pub(super) struct Handoff {
     pub(super) socket: NodeId,
     pub(super) materia: String,

@@ -1,7 +1,6 @@
-//! Limits on texts: how much of each fits, and the notice about what was cut.
+//! Size limits on texts, and the notices about cuts.
 //!
-//! Sizes are those of the JSON that comes out, so that a text full of quotes takes the room that
-//! it really takes.
+//! Sizes count the encoded JSON, so that a text full of quotes counts with its escapes.
 
 use serde_json::Value;
 
@@ -43,7 +42,7 @@ pub(super) fn encoded_len(value: &Value) -> usize {
     value.to_string().len()
 }
 
-/// What was cut or left out, in words.
+/// Notices about parts that were cut or left out.
 #[derive(Default)]
 pub(super) struct Truncations {
     /// Of which parts something is missing altogether.

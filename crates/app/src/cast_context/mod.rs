@@ -1,12 +1,11 @@
-//! What a new cast may know of an earlier one: `state.previousCastContext` (L9).
+//! Context that a new cast gets from an earlier one: `state.previousCastContext` (L9).
 //!
-//! A bounded object with the request, how the cast stands, the newest handoffs first, its
-//! variables and the newest texts. It is state like any other: whoever wants it reads it, and it is
-//! put into no prompt by itself (L10). What was cut or left out is said in the object, in
-//! `truncated` and `truncations`.
+//! A bounded object with the request, the status of the cast, the newest handoffs first, its variables and the newest
+//! texts. It is ordinary state: a socket reads it if its prompt asks for it, and no prompt gets it automatically
+//! (L10). `truncated` and `truncations` in the object report every cut.
 //!
-//! The journal tells everything but artifacts that a provider left as files of their own.
-//! Deliberately absent: what the earlier cast knew of casts before it. Lineage is a chain of ids.
+//! All of it comes from the journal, except artifacts that a provider left as files. Deliberately absent: the context
+//! that the earlier cast itself got. Lineage is a chain of ids.
 
 mod files;
 mod gather;
@@ -41,7 +40,7 @@ const PREVIEW_BYTES_MAX: usize = 256;
 /// How much of a name is kept, and of the sentence that says why a cast stopped.
 const NAME_BYTES_MAX: usize = 160;
 const REASON_BYTES_MAX: usize = 1024;
-/// What names of fields, ids and notes about cuts may take.
+/// Size reserved for field names, ids and notices about cuts.
 const REST_BYTES_MAX: usize = 6 * 1024;
 
 const _: () = assert!(

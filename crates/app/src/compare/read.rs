@@ -1,4 +1,4 @@
-//! What is compared of a cast, read once.
+//! Reads the compared data of a cast, once.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ const TEXT_BYTES_MAX: usize = 64 << 10;
 /// How many forks behind each other are looked through.
 const LINEAGE_MAX: usize = 64;
 
-/// What is compared of a cast.
+/// Compared data of a cast.
 pub(super) struct Read {
     pub(super) head: Compared,
     pub(super) turns: Vec<TurnRead>,

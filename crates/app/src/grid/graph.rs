@@ -1,4 +1,4 @@
-//! The plan as boxes and arrows.
+//! Converts the plan into boxes and arrows.
 
 use indexmap::IndexMap;
 use materia_contract::{Condition, END, FAIL, NodeId, Plan};
@@ -17,7 +17,7 @@ const NAME_COLUMNS_MAX: usize = 16;
 pub(super) struct Graph {
     /// The box where a cast begins.
     pub(super) entry: usize,
-    /// What stands in each box, line by line.
+    /// Text of each box, line by line.
     pub(super) boxes: Vec<Vec<String>>,
     pub(super) arrows: Vec<Arrow>,
     notes: Vec<String>,
@@ -122,7 +122,7 @@ impl Graph {
         fitted
     }
 
-    /// What the picture had no room for.
+    /// Texts that did not fit into the picture.
     pub(super) fn notes(&self) -> impl Iterator<Item = &String> {
         self.notes.iter()
     }

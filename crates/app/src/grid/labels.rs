@@ -1,4 +1,4 @@
-//! What is said about nodes and edges.
+//! Labels of nodes and edges.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use materia_contract::{
 };
 use serde_json::Value;
 
-/// What a node is.
+/// Kind of a node.
 pub(super) fn kind(node: &Node) -> &'static str {
     match &node.behavior {
         Behavior::Agent { .. } => "agent",
@@ -15,10 +15,10 @@ pub(super) fn kind(node: &Node) -> &'static str {
     }
 }
 
-/// What is special about a node, in a few words each.
+/// Special settings of a node, in a few words each.
 ///
-/// The newest fields are read from the published form and not from the type, so that what a
-/// picture can say never depends on which of them an older cast has.
+/// It reads the newest fields from the published JSON and not from the type, so that the picture of an older cast does
+/// not depend on which of them it has.
 pub(super) fn features(node: &Node) -> Vec<String> {
     let mut features = Vec::new();
     if node.generator {
@@ -62,7 +62,7 @@ pub(super) fn features(node: &Node) -> Vec<String> {
     features
 }
 
-/// What makes a node begin, where that is not its inputs alone: said even where there is little room.
+/// Conditions for the start of a node, besides its inputs. Shown even if there is little room.
 pub(super) fn starts(node: &Node) -> Vec<String> {
     let mut starts = Vec::new();
     if by_hand(node) {
@@ -158,7 +158,7 @@ pub(super) fn failure(edge: &Edge) -> String {
     format!("on failure{}", most.unwrap_or_default())
 }
 
-/// What a loop iterates.
+/// List that a loop iterates over.
 pub(super) fn iterates(region: &Loop) -> String {
     match (&region.consumes, &region.items) {
         (Some(generator), _) => format!("for each work item of {generator}"),

@@ -1,9 +1,8 @@
-//! Boxes, labels and passing lines in rows, in an order with few crossings.
+//! Places boxes, labels and passing lines in rows, with few crossings.
 //!
-//! The rows of boxes are the ranks. Between two of them is a row of labels where an arrow that
-//! crosses there has one. An arrow that spans several rows gets an element in each, so that all
-//! that is left are links between neighbouring rows. An arrow that leads back is the same with its
-//! head at the other end.
+//! The rows of boxes are the ranks. A row of labels lies between two of them if an arrow that crosses there has a
+//! label. An arrow over several rows gets an element in each, so that links only join neighbouring rows. A back edge
+//! is the same with its head at the other end.
 
 use std::collections::HashMap;
 
@@ -16,7 +15,7 @@ const SWEEPS: usize = 16;
 /// The columns between two elements of a row.
 pub(super) const GAP: usize = 2;
 
-/// What stands in a row.
+/// Element of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum What {
     /// The box of a node, line by line.

@@ -5,16 +5,16 @@
 //!                                  └─ too wide or too large ─► list
 //! ```
 //!
-//! * [`graph`]: the plan as boxes and arrows with their words; [`words`] finds those.
-//! * [`rank`]: which arrows lead back, how far down each box stands, what hangs together.
-//! * [`layers`]: boxes, labels and passing lines in rows, in an order with few crossings.
-//! * [`place`]: the column of everything; [`route`]: the bends between two rows.
+//! * [`graph`]: the plan as boxes and arrows; [`labels`]: their texts.
+//! * [`rank`]: back edges, the row of each box, connected components.
+//! * [`layers`]: boxes, labels and passing lines in rows, with few crossings.
+//! * [`place`]: the column of every element; [`route`]: the links between two rows.
 //! * [`draw`] and [`canvas`]: characters.
-//! * [`data`]: the same places, for whoever draws otherwise.
-//! * [`list`]: one node after the other, for graphs that no page holds.
+//! * [`data`]: the same positions as data, for the page.
+//! * [`list`]: one node after the other, for graphs that are too large to draw.
 //!
-//! Everything follows from the order in which the author wrote the nodes; nothing is random, so
-//! the same plan is drawn the same way each time. Nothing is wider than [`COLUMNS_MAX`].
+//! The result depends only on the order in which the author wrote the nodes: the same plan always gives the same
+//! picture. No line is wider than [`COLUMNS_MAX`].
 
 mod canvas;
 mod data;

@@ -1,9 +1,8 @@
-//! The column of everything.
+//! Assigns a column to every element.
 //!
-//! Each element wants to stand where its neighbours in the rows above and below are; the order
-//! within a row, and room between two elements, must be kept. For one row that has a best answer,
-//! which pooling neighbours that push each other finds exactly; all rows together get there in a
-//! few rounds.
+//! Each element should stand where its neighbours in the rows above and below are; the order within a row, and the gap
+//! between two elements, must be kept. Pooling adjacent violators finds the optimum for one row; all rows together
+//! converge in a few rounds.
 
 use super::layers::{GAP, Layers, Link, What};
 

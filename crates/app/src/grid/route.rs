@@ -1,9 +1,8 @@
-//! The bends between two rows.
+//! Routes the links between two rows.
 //!
-//! Each link goes down, across on a track of its own, and down again. Links share a track where
-//! they do not meet. Two links must never run down the same column at the same height: where one
-//! begins above the place at which another ends, it must turn first. If two links want that of
-//! each other, one of them changes column half-way.
+//! Each link goes down, across on a track, and down again. Links share a track if they do not overlap. Two links must
+//! never run down the same column at the same height: a link that starts above the end of another must turn first. If
+//! two links require that of each other, one of them changes column half-way.
 
 /// A piece of a link: down in `from`, across on a track, down in `to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,13 +1,13 @@
-//! Many runs in one process: begin, carry on, tell, watch, stop.
+//! Many runs in one process: start, resume, send commands, watch, stop.
 //!
 //! # Invariants
 //!
-//! * A command is written down before anybody acts on it, and its receipt is what its sender hears: it is
-//!   the same whether the run is driven here or by another process.
-//! * Whoever follows a run reads the journal and nothing else, whoever drives it.
-//! * One look at the inbox serves all runs that are driven here.
+//! * A command is recorded before it takes effect, and the sender gets its receipt: the same one whether the run is in
+//!   this process or in another.
+//! * A follower reads the journal and nothing else, in whichever process the run is.
+//! * One poll of the inbox serves all runs of this process.
 //!
-//! Deliberately absent: what performs turns and how a run is prepared. Those come in with each run.
+//! Deliberately absent: the runner of the turns and the preparation of a run. Each run brings its own.
 
 mod listen;
 
@@ -36,7 +36,7 @@ pub struct Host {
     shared: Arc<Shared>,
 }
 
-/// What all runs of a host share.
+/// State that all runs of a host share.
 struct Shared {
     journal: Arc<dyn Journal>,
     observer: Arc<dyn Observer>,
@@ -54,10 +54,10 @@ struct Driven {
     passed_on: Vec<CommandId>,
 }
 
-/// What one run needs besides what all share.
+/// Settings of one run.
 #[derive(Clone)]
 pub struct Setting {
-    /// What performs its turns.
+    /// Runner of its turns.
     pub runner: Arc<dyn Runner>,
     /// How it is driven.
     pub options: Options,
@@ -87,7 +87,7 @@ impl Underway {
     }
 }
 
-/// What sending a command came to.
+/// Result of sending a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Submitted {
     /// It has been taken, or refused.

@@ -1,4 +1,4 @@
-//! Preparing a link: the targets composed, and the cast to continue from.
+//! Prepares a link: composes the targets, and finds the cast to continue from.
 
 use materia_compiler::link::{Invocation, Linked, unknown_cast};
 use materia_contract::{Finding, Refusal, RunId, Severity};
@@ -17,7 +17,7 @@ const USAGE: [&str; 4] =
 
 /// Targets that were composed, with everything that was found about them.
 pub struct Linking {
-    /// What was composed.
+    /// The composed graph.
     pub checked: Checked<Linked>,
     /// The cast to continue from.
     previous: Option<Found>,

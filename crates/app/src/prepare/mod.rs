@@ -1,12 +1,12 @@
-//! Everything that comes before a run is driven: what answers it, what has to be approved, and how it begins.
+//! Prepares a run: chooses who answers, collects the questions to approve, and determines how it starts.
 //!
 //! ```text
 //! compile or link ─► Ready ─► cast ─► Untrusted<Beginning> ─┐
 //!            a cast, read once ─► going_on ─► Untrusted<GoingOn> ─► questions answered ─► Trusted ─► driven
 //! ```
 //!
-//! Nothing is written before everything was checked and approved. What a door must show on the way
-//! is in the result: findings, warnings, and questions of trust.
+//! Nothing is written before all checks and approvals. The result holds everything that the caller must show:
+//! findings, warnings, and trust questions.
 
 mod link;
 mod script;
@@ -35,14 +35,14 @@ use crate::trust::{Begins, Begun, Gate, Runs, Starts, Trusted, Untrusted, Watch}
 use crate::workspace::{self, Wanted};
 pub use link::{Linking, link};
 
-/// What is asked for, and where.
+/// Request for a cast.
 #[derive(Debug, Clone)]
 pub struct Asked<'a> {
     /// The project.
     pub project: &'a Project,
     /// The folder in which approvals are remembered.
     pub approvals: Option<PathBuf>,
-    /// What is asked for.
+    /// Request text.
     pub request: String,
     /// Options of the run.
     pub options: &'a RunOptions,
@@ -53,7 +53,7 @@ pub struct Asked<'a> {
 pub struct Ready {
     /// The configuration it comes from.
     pub loaded: Loaded,
-    /// What runs.
+    /// The compiled graph.
     pub compiled: Compiled,
     /// Where it comes from.
     pub origin: Origin,
@@ -62,7 +62,7 @@ pub struct Ready {
 /// Where a cast comes from, if it is more than one loadout of its own.
 #[derive(Debug, Default)]
 pub struct Origin {
-    /// What its graph was linked from.
+    /// Targets of the link.
     pub link: Option<Link>,
     /// The cast it continues from.
     pub from_cast_id: Option<String>,
@@ -72,15 +72,15 @@ pub struct Origin {
 
 /// A run for which somebody can answer.
 pub struct Prepared {
-    /// What answers its agents, if a script does.
+    /// Script that answers its agents.
     pub script: Option<Script>,
-    /// What answers them, if no script does.
+    /// Agents that answer where no script does.
     pub answering: Answering,
     /// The configuration.
     pub loaded: Loaded,
-    /// What was found about the agents.
+    /// Findings about the agents.
     pub findings: Vec<Finding>,
-    /// What else is worth a warning.
+    /// Other warnings.
     pub warnings: Vec<String>,
     /// The plan with the paths of this machine: what is trusted.
     plan: Plan,

@@ -1,4 +1,4 @@
-//! The script that answers turns of a run.
+//! Script that answers the turns of a run.
 
 use std::path::Path;
 
@@ -52,7 +52,7 @@ fn fit(script: &mut Script, virtual_time: bool, plan: &Plan) -> Result<(), Failu
     Ok(())
 }
 
-/// What a cast remembers of its script. A key that answers nobody is warned of.
+/// Binding of the script that the cast records. A key of the script that matches no socket gives a warning.
 pub(super) fn bind(
     script: &Script,
     path: &Path,

@@ -1,4 +1,4 @@
-//! The configuration of a case: that of the project, where it alone makes the plan that the cast ran.
+//! Configuration of a case: the project's own, if it alone gives the plan that the cast ran.
 
 use std::path::{Component, Path};
 

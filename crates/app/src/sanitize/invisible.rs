@@ -1,7 +1,7 @@
-//! Which characters have no shape of their own.
+//! Table of invisible characters.
 //!
-//! They hide what a text says, turn it around, or carry a second text that nobody sees. The table is that of Unicode 16:
-//! `Default_Ignorable_Code_Point`, the categories Cf, Zl and Zp, and the controls of C1.
+//! They hide text, reverse it, or carry a second text that no reader sees. The table follows Unicode 16:
+//! `Default_Ignorable_Code_Point`, the categories Cf, Zl and Zp, and the C1 controls.
 
 /// From and to, in order.
 const SHAPELESS: &[(u32, u32)] = &[
@@ -34,7 +34,7 @@ const SHAPELESS: &[(u32, u32)] = &[
     (0xe0000, 0xe0fff),
 ];
 
-/// What emoji are made of, generously: arrows, symbols and pictographs.
+/// Ranges of emoji, generously: arrows, symbols and pictographs.
 const PICTURES: &[(u32, u32)] = &[
     (0xa9, 0xa9),
     (0xae, 0xae),

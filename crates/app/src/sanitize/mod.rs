@@ -1,7 +1,7 @@
-//! Text from files, programs and models, made fit for a terminal.
+//! Makes text from files, programs and models safe for a terminal.
 //!
-//! A control character can move the cursor, change the title or hide what stands before it; one without a shape can hide
-//! anything. None reaches the terminal: each is shown as a sign that stands for it, or as its code.
+//! A control character can move the cursor, change the title or hide text; an invisible character can hide anything.
+//! None reaches the terminal: each is shown as a visible symbol or as its code.
 
 mod invisible;
 
@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 
 use invisible::{is_shapeless, joins};
 
-/// What is shown in the place of a control character.
+/// Visible symbol for a control character.
 fn sign(character: char) -> Option<char> {
     match character {
         '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(character)),

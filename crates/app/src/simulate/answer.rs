@@ -1,4 +1,4 @@
-//! What a turn puts out in a walk: as little as its socket promises, with the end that was chosen.
+//! Output of a turn in a simulation: the minimum that its socket requires, with the chosen end.
 
 use materia_contract::api::{Choice, ChosenEnd};
 use materia_contract::script::Answer;

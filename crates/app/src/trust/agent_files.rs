@@ -1,7 +1,7 @@
-//! Files of a project from which an agent takes commands, hooks and servers: they are approved like programs.
+//! Files of a project from which an agent takes commands, hooks and servers. They need approval like programs.
 //!
-//! Looked at is everything beneath the folders of agents ([`AGENT_FOLDERS`]) and the files of the same kind, in the
-//! project and in the folders above it up to the top of its repository. The user's own home is the user's.
+//! Covers everything in the agents' folders ([`AGENT_FOLDERS`]) and files of the same kind, in the project and in the
+//! folders above it up to the top of its repository. The user's own home is excluded.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read as _};
@@ -24,7 +24,7 @@ const BYTES_MAX: u64 = 64 * 1024 * 1024;
 const KEPT_MAX: usize = 100;
 /// How much of a file is shown.
 const BEGINNING_CHARS_MAX: usize = 240;
-/// What the list of all of them is called.
+/// Name of the list of all these files.
 const LIST: &str = "files that agents read";
 
 /// A file that agents would read, as it is shown.
@@ -55,7 +55,7 @@ impl AgentFile {
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) files: Vec<AgentFile>,
-    /// What is approved: the list, and the first files each by itself.
+    /// Facts to approve: the list, and the first files one by one.
     pub(super) facts: Vec<Fact>,
 }
 

@@ -1,4 +1,4 @@
-//! What has changed since a person approved.
+//! Changes since the last approval.
 
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ const LINE_CHARS_MAX: usize = 160;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Change {
-    /// What: a kind and a name.
+    /// Kind and name of the changed thing.
     pub what: String,
     /// Whether there was nothing of that name before.
     pub new: bool,
@@ -25,7 +25,7 @@ pub struct Change {
 }
 
 impl Change {
-    /// What has become of a piece; `before` is what it said when it was approved last, if it was.
+    /// Change of a fact; `before` is its text at the last approval, if there was one.
     pub(super) fn of(fact: &Fact, before: Option<&str>) -> Self {
         let what =
             format!("{} `{}`", fact.kind.word(), sanitize::one_line(&fact.name, LINE_CHARS_MAX));

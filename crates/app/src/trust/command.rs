@@ -1,8 +1,8 @@
-//! What a program takes from the project, as far as its words, its parameters and its environment tell.
+//! Project files that a program uses, found in its arguments, parameters and environment.
 //!
-//! Two things are found out: the files that are named, which are approved by their content; and whether there is more
-//! that the program may run. That is so of every program but those that are known to run nothing, and
-//! of a script that names no other file. [`super::tools`] has the names that are known.
+//! The result has two parts: the named files, which are approved by content, and whether the program may run more.
+//! Every program may, except those known to run nothing and a script that names no other file. [`super::tools`] lists
+//! the known names.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use super::files::looks_like_a_program;
 use super::shell::{self, WORDS_MAX, assignment, base, pieces};
 use super::tools;
 
-/// What is said where there are more.
+/// Text for a command line that is too long to analyse.
 const UNSEEN: &str = "more words than Materia reads";
 /// How deep commands within commands are looked at.
 const DEPTH_MAX: usize = 6;
@@ -22,7 +22,7 @@ const FOLDERS_MAX: usize = 16;
 /// How many entries of a folder of programs are looked at.
 const ENTRIES_MAX: usize = 1_000;
 
-/// What a program takes from the project.
+/// Project files that a program uses.
 #[derive(Debug, Default)]
 pub(super) struct Takes {
     /// The files that are named, each once.
@@ -31,7 +31,7 @@ pub(super) struct Takes {
     pub(super) more: Vec<String>,
 }
 
-/// What a program of the project at `home` takes from there.
+/// Project files that a program uses; `home` is the project.
 pub(super) fn takes(home: &Path, program: &Program) -> Takes {
     let cwd = program.cwd.as_ref().map(|cwd| home.join(cwd));
     let folders = cwd.into_iter().chain([home.to_owned()]).collect();
@@ -159,7 +159,7 @@ impl Look<'_> {
         }
     }
 
-    /// What would be started by these words.
+    /// Analyses the command that these words start.
     fn invoked(&mut self, words: &[String], depth: usize) {
         if depth > DEPTH_MAX {
             return self.more(words.first().map_or("", |word| base(word)));
@@ -285,7 +285,7 @@ impl Look<'_> {
         self.more(name);
     }
 
-    /// What a few well-known programs read by themselves.
+    /// Files that some well-known programs read without being told.
     fn read_unasked(&mut self, name: &str, words: &[String]) {
         let read = tools::READ_UNASKED.iter().find(|(known, _)| *known == name);
         let Some((_, read)) = read else { return };

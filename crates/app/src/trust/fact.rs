@@ -1,4 +1,4 @@
-//! What a person approves, piece by piece, each with a hash over what it says.
+//! Facts that a person approves, each with a hash of its content.
 
 use materia_compiler::{Part, PartKind};
 use serde::{Deserialize, Serialize};
@@ -7,11 +7,11 @@ use serde_json::Value;
 /// How much of a piece is kept, so that it can be said later what has changed.
 const SHOWN_CHARS_MAX: usize = 6_000;
 
-/// What kind of piece it is.
+/// Kind of a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Kind {
-    /// What can be put into a socket, as the project has it.
+    /// A materia of the project.
     Materia,
     /// A graph of the project.
     Loadout,
@@ -27,11 +27,11 @@ pub(super) enum Kind {
     AgentFiles,
     /// A cast: its plan, its folders, its mode.
     Cast,
-    /// What answers the agents of a cast.
+    /// The script that answers the agents of a cast.
     Answers,
     /// A folder of conformance cases.
     Cases,
-    /// What an older version kept. It approves nothing any more.
+    /// An entry of an older version. It approves nothing.
     #[serde(other)]
     Other,
 }
@@ -61,7 +61,7 @@ pub(super) struct Fact {
     pub(super) name: String,
     /// A hash over what it says.
     pub(super) hash: String,
-    /// What it says, line by line, as far as it is kept.
+    /// Text of it, line by line, up to the limit.
     pub(super) shown: String,
 }
 

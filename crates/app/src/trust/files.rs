@@ -1,4 +1,4 @@
-//! Files that are approved by their content: those of the project that its programs run, and scripts of answers.
+//! Files that are approved by content: files of the project that its programs run, and scripts of answers.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -55,7 +55,7 @@ pub(super) fn runs_more(project: &Path, program: &Program) -> Vec<String> {
     takes.more
 }
 
-/// What a file of that name is now; the name is that of a fact.
+/// Reads a file again; `name` is the name of its fact.
 pub(super) fn again(project: &Path, name: &str) -> Option<Fact> {
     let home = project.canonicalize().ok()?;
     look(&home, &home.join(name)).map(|(fact, _)| fact)

@@ -1,24 +1,23 @@
-//! The gate that everything passes before it may run (D35).
+//! The trust gate: every run passes it before it starts (D35).
 //!
 //! ```text
 //! a run, prepared ─► Gate ─► Untrusted<run> ─ questions, answered ─► Trusted<run> ─► Cleared ─► Host
 //! ```
 //!
-//! A project's configuration is data until a person approves what it would do: its programs, its agents with their
-//! prompts, models and tools, where turns may write, every setting, and the files that the programs run and the agents
-//! read. A journal is data likewise: a
-//! cast goes on unasked only if it began here, and if what it runs is what it ran. Everything is looked at again each
-//! time a cast begins or is carried on.
+//! A project's configuration is data until a person approves it: its programs, its agents with their prompts, models
+//! and tools, where turns may write, every setting, and the files that the programs run and the agents read. A journal
+//! is data too: a cast continues without a question only if it started here and runs what it ran before. The gate
+//! checks everything again each time a cast starts or continues.
 //!
-//! What was approved is remembered in the profile, never in the project: a repository cannot approve itself.
+//! Approvals are stored in the profile, never in the project: a repository cannot approve itself.
 //!
 //! # Invariants
 //!
-//! * Only this module makes a [`Trusted`], and [`Host`](crate::Host) drives nothing without what comes out of one.
-//! * What is trusted is what is driven: it goes in as [`Untrusted`] and comes out, and is not read again.
-//! * A question has a name, the hash of what was asked. Another content is another question.
+//! * Only this module makes a [`Trusted`], and [`Host`](crate::Host) runs nothing without one.
+//! * The approved run is the one that starts: it goes in as [`Untrusted`], comes out, and is not read again.
+//! * The hash of its content identifies a question. Other content is another question.
 //!
-//! Deliberately absent: asking. A terminal shows a [`Question`], a page shows it; the answer comes back here.
+//! Deliberately absent: prompting. A terminal or a page shows a [`Question`]; the answer comes back here.
 
 mod agent_files;
 mod cases;
@@ -52,8 +51,8 @@ pub(crate) use starts::Watch;
 use store::{Known, Store};
 pub(crate) use tools::names_a_shell;
 
-/// What is approved in a project, as far as the profile remembers. Whatever is wrong with that memory is
-/// said in the warnings; it then approves nothing.
+/// Approvals of a project, stored in the profile. If the store cannot be read, nothing is approved, and the warnings
+/// say why.
 #[derive(Debug, Clone)]
 pub struct Gate {
     profile: Option<PathBuf>,
@@ -65,9 +64,9 @@ pub struct Gate {
 pub struct Begins<'a> {
     /// The configuration.
     pub loaded: &'a Loaded,
-    /// What would run, with the paths of this machine.
+    /// Plan with the paths of this machine.
     pub plan: &'a Plan,
-    /// What it was linked from, if it was.
+    /// Link that it comes from.
     pub link: Option<&'a Link>,
     /// Whether the configuration chose the loadout.
     pub by_choice: bool,
@@ -84,7 +83,7 @@ pub struct Begun<'a> {
     pub created: &'a RunCreated,
     /// Its plan, with the paths of this machine.
     pub plan: &'a Plan,
-    /// What answers its agents, where the journal says so and nobody who asks for it now.
+    /// Script that answers its agents, if the journal names it and not the present request.
     pub answers: Option<&'a Path>,
 }
 
@@ -95,7 +94,7 @@ impl Gate {
         Self { profile: profile.map(Path::to_owned), project: project.to_owned() }
     }
 
-    /// What has to be approved before a cast begins.
+    /// Question before a cast starts, if one is needed.
     pub fn begins(
         &self,
         cast: Begins<'_>,
@@ -108,8 +107,8 @@ impl Gate {
         Ok(self.asks_about(&parts, (&needed, read), Some(plan), warnings))
     }
 
-    /// What has to be approved before a cast goes on: that it began here, the files that it runs and the script that
-    /// answers as they are now, what the project says now of the agents that are asked, and what they read there.
+    /// Questions before a cast continues: that it started here, the files that it runs and its script as they are now,
+    /// the project's present settings of its agents, and the files that they read.
     pub fn goes_on(
         &self,
         cast: Begun<'_>,
@@ -133,7 +132,7 @@ impl Gate {
         Ok(about_agents.into_iter().chain(about_cast).collect())
     }
 
-    /// What has to be approved before cases run on a copy of the project's configuration, their programs included.
+    /// Questions before cases run on a copy of the project's configuration, including its programs.
     pub fn configuration(&self, loaded: &Loaded, warnings: &mut Vec<String>) -> Untrusted<()> {
         let parts = materia_compiler::parts(loaded);
         let all: Vec<&Part> = parts.iter().collect();
@@ -226,7 +225,7 @@ impl Gate {
         (!changes.is_empty()).then(|| question.again(news, changes))
     }
 
-    /// What is approved here, with what was just now.
+    /// Stored approvals, plus the given new ones.
     fn approved(&self, news: Vec<Fact>, warnings: &mut Vec<String>) -> Approved {
         let known = self.store().known(&self.project, warnings);
         Approved { project: self.project.clone(), known, news }
@@ -272,8 +271,7 @@ impl Gate {
         Some(question)
     }
 
-    /// What is approved of a cast. Where the configuration is given, files of programs that are the user's
-    /// own now are not looked at.
+    /// Facts of a cast. With a configuration, files of programs that now belong to the user are left out.
     fn of_cast(&self, cast: Begun<'_>, loaded: Option<&Loaded>) -> Vec<Fact> {
         let Begun { created, plan, answers, .. } = cast;
         // The hash is computed, not read: a journal may claim any. The mode a cast began with is what
@@ -294,7 +292,7 @@ impl Gate {
         facts
     }
 
-    /// What is approved of these parts: themselves, and the files that their programs run.
+    /// Facts of these parts, and of the files that their programs run.
     fn facts(&self, parts: &[&Part]) -> Vec<Fact> {
         let mut facts: Vec<Fact> = parts.iter().map(|part| Fact::part(part)).collect();
         facts.extend(self.files(parts));
@@ -348,7 +346,7 @@ fn asks_about_cast(
     Some(question)
 }
 
-/// What has changed since something was approved here; nothing, where nothing was.
+/// Changes since the last approval; empty if there was none.
 fn changed(news: &[Fact], known: &Known) -> Vec<Change> {
     let kinds = [Kind::Materia, Kind::Loadout, Kind::Agent, Kind::Setting, Kind::File];
     let others = [Kind::AgentFile, Kind::AgentFiles, Kind::Answers, Kind::Cases];
@@ -376,7 +374,7 @@ fn whole(text: &str) -> String {
     crate::sanitize::one_line(text, usize::MAX)
 }
 
-/// What a part would have agents do.
+/// Agent requests in a part.
 fn agents_of(part: &Part) -> Vec<AskedAgent> {
     match part.kind {
         PartKind::Materia if part.content["type"] != "utility" => {
@@ -433,7 +431,7 @@ fn may_steer(socket: &str) -> String {
     format!("turns may control casts (begin, approve, carry on, end them): socket {socket}")
 }
 
-/// What else a configuration settles.
+/// Other settings of a configuration.
 fn settings(parts: &[&Part]) -> Vec<String> {
     let settings = parts
         .iter()

@@ -1,4 +1,4 @@
-//! What waits at the gate, and what has passed it.
+//! Untrusted runs, and trusted ones after approval.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -26,12 +26,12 @@ impl<T> Untrusted<T> {
         Self { what, questions, gate }
     }
 
-    /// What would run, to be looked at.
+    /// The run, for inspection.
     pub fn what(&self) -> &T {
         &self.what
     }
 
-    /// What has to be approved.
+    /// Questions to approve.
     pub fn questions(&self) -> &[Question] {
         &self.questions
     }
@@ -84,7 +84,7 @@ impl<T> Deref for Trusted<T> {
 }
 
 impl<T> Trusted<T> {
-    /// What it starts, held against what was approved.
+    /// Check of each start against the approvals.
     pub(crate) fn watch(&self, starts: Starts) -> Watch {
         Watch { approved: Arc::clone(&self.approved), starts }
     }
@@ -94,14 +94,14 @@ impl<T> Trusted<T> {
 pub trait Runs {
     /// Which one.
     fn id(&self) -> &RunId;
-    /// What it runs, as its journal has it or will have it.
+    /// Plan, as the journal has it or will have it.
     fn plan(&self) -> &Plan;
     /// The programs whose files have to be approved.
     fn starts(&self) -> Starts;
 }
 
 impl<T: Runs> Trusted<T> {
-    /// What was approved, and the leave to drive just that.
+    /// The approved run, and the permission to run exactly that.
     pub fn release(self) -> (T, Cleared) {
         let (run, plan) = (self.id().clone(), self.plan().hash());
         let watch = Arc::new(self.watch(self.starts()));

@@ -1,4 +1,4 @@
-//! What somebody must approve before it may run.
+//! Question that a person must approve before a run.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ const PROMPT_CHARS_MAX: usize = 200;
 /// How many changes are told.
 const CHANGES_MAX: usize = 12;
 
-/// What is asked about.
+/// Subject of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum About {
@@ -33,7 +33,7 @@ pub enum About {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Question {
-    /// What it is about.
+    /// Subject of the question.
     pub about: About,
     /// Where it is written, and the files that would be run.
     pub files: Vec<String>,
@@ -45,13 +45,13 @@ pub struct Question {
     pub read: Vec<AgentFile>,
     /// Where turns may write, in sentences.
     pub writes: Vec<String>,
-    /// What else it settles, and what is worth a word.
+    /// Other settings, and remarks.
     pub settings: Vec<String>,
-    /// What is not as it was when it was approved; empty where nothing was approved before.
+    /// Changes since the last approval; empty if there was none.
     pub changes: Vec<Change>,
-    /// What names this question: another content is another question.
+    /// Hash of the content, which identifies the question.
     pub hash: String,
-    /// What is remembered when it is approved.
+    /// Facts to store after the approval.
     #[serde(skip)]
     pub(super) news: Vec<Fact>,
 }
@@ -64,7 +64,7 @@ pub struct Asked {
     pub materia: String,
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// What it is given besides: parameters and variables.
+    /// Parameters and variables of the program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub given: Option<Value>,
     /// By what it may run code of the project that can change without another question: programs, scripts, variables.
@@ -84,7 +84,7 @@ pub struct AskedAgent {
     pub model: Option<String>,
     /// The agent, likewise.
     pub provider: Option<String>,
-    /// What it is asked, as it begins.
+    /// Beginning of its prompt.
     pub prompt: String,
     /// How long that is, in characters.
     pub prompt_chars: usize,
@@ -129,7 +129,7 @@ impl Asked {
 }
 
 impl AskedAgent {
-    /// What a materia, or a socket's own words, would have an agent do.
+    /// Request that a materia or a socket makes to an agent.
     pub(super) fn of(by: &str, content: &Value, shown_by: Vec<String>) -> Self {
         let word = |name: &str| content.get(name).and_then(Value::as_str).map(str::to_owned);
         let prompt = content.get("prompt").map(words).unwrap_or_default();
@@ -220,7 +220,7 @@ impl Question {
         files.join(", ")
     }
 
-    /// What is asked about, in a few words.
+    /// Subject in a few words.
     #[must_use]
     pub fn subject(&self) -> String {
         match self.about {

@@ -1,4 +1,4 @@
-//! What a cast starts, looked at again before each start: what runs is what was approved.
+//! Checks each start of a program in a cast again: only approved content runs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -125,14 +125,14 @@ fn is_users(
     }
 }
 
-/// What was approved in a project, by whomever and whenever.
+/// Approvals of a project.
 #[derive(Debug, Default)]
 pub(super) struct Approved {
     /// The project.
     pub(super) project: PathBuf,
-    /// What was approved here before.
+    /// Approvals from the store.
     pub(super) known: Known,
-    /// What was approved just now.
+    /// Approvals of this process.
     pub(super) news: Vec<Fact>,
 }
 
@@ -168,7 +168,7 @@ impl Approved {
     }
 }
 
-/// What a cast starts, held against what was approved.
+/// Checks the starts of a cast against the approvals.
 pub(crate) struct Watch {
     pub(super) approved: Arc<Approved>,
     pub(super) starts: Starts,

@@ -1,4 +1,4 @@
-//! What was approved, in a file of the profile.
+//! Store of approvals: a file in the profile.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -27,7 +27,7 @@ const KEPT_BYTES_MAX: usize = 8 * 1024 * 1024;
 pub(super) struct Entry {
     /// The real path of the project.
     project: String,
-    /// What it is.
+    /// Kind of the fact.
     kind: Kind,
     /// Its name.
     #[serde(default)]
@@ -36,7 +36,7 @@ pub(super) struct Entry {
     hash: String,
     /// When it was approved.
     pub(super) approved_at: String,
-    /// What it says, kept for the newest of that name, so that it can be said what has changed.
+    /// Text of the newest entry of that name, to show changes later.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(super) shown: String,
 }
@@ -59,7 +59,7 @@ impl Entry {
     }
 }
 
-/// What was approved in one project.
+/// Approvals of one project.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     entries: Vec<Entry>,
@@ -73,7 +73,7 @@ impl Known {
             && self.entries.iter().filter(same).any(|entry| entry.hash == fact.hash)
     }
 
-    /// What something of that name said when it was approved last.
+    /// Last approved entry of the same kind and name.
     pub(super) fn before(&self, fact: &Fact) -> Option<&Entry> {
         let same = |entry: &&Entry| entry.kind == fact.kind && entry.name == fact.name;
         self.entries.iter().rev().find(same)
@@ -100,7 +100,7 @@ impl Store {
         Self { folder: profile.map(Path::to_owned) }
     }
 
-    /// What was approved in a project. A file that cannot be read approves nothing.
+    /// Approvals of a project. An unreadable file approves nothing.
     pub(super) fn known(&self, project: &Path, warnings: &mut Vec<String>) -> Known {
         let Some(folder) = &self.folder else { return Known::default() };
         let project = project.to_string_lossy();

@@ -1,9 +1,9 @@
 //! Programs and options that are known by name.
 //!
-//! A program that is not among those that run nothing is believed to run code of the project: so what is missing here is
-//! said once too often, never too seldom.
+//! A program that is not in the list of those that run nothing counts as one that runs code of the project: a missing
+//! entry leads to one warning too many, never to one too few.
 
-/// What cannot run a file of the project: what a shell does itself, and programs that only handle data.
+/// Commands that cannot run a file of the project: shell builtins and programs that only handle data.
 pub(super) const RUNS_NOTHING: [&str; 73] = [
     ":", "[", "[[", "]]", "alias", "base64", "basename", "break", "case", "cat", "cd", "chgrp",
     "chmod", "chown", "cksum", "cmp", "comm", "continue", "cp", "cut", "date", "df", "diff",
@@ -14,7 +14,7 @@ pub(super) const RUNS_NOTHING: [&str; 73] = [
     "true", "umask", "uniq", "wc",
 ];
 
-/// What may stand before the program that counts.
+/// Words that may precede the actual program.
 pub(super) const PREFIXES: [&str; 28] = [
     "!", "{", "}", "builtin", "busybox", "command", "do", "doas", "elif", "else", "env", "exec",
     "if", "ionice", "nice", "nohup", "setsid", "stdbuf", "strace", "sudo", "then", "time",
@@ -51,7 +51,7 @@ pub(super) const LOADS: [&str; 9] = [
 /// Options of interpreters whose value is a text of code.
 pub(super) const TEXTS: [&str; 6] = ["-c", "-e", "-p", "-E", "--eval", "--print"];
 
-/// What is tried behind a name that is loaded.
+/// Extensions that a loader tries after a module name.
 pub(super) const LOADED_AS: [&str; 16] = [
     ".js",
     ".cjs",

@@ -1,4 +1,4 @@
-//! A cast as of any event: its report, its graph and where each socket stands.
+//! A cast at any event: its report, its graph and the state of each socket.
 
 use std::collections::BTreeMap;
 
@@ -103,7 +103,7 @@ fn sockets(run: &Run) -> Vec<SocketNow> {
     now.collect()
 }
 
-/// What a cast has spent, by socket and by item.
+/// Cost of a cast, by socket and by item.
 #[must_use]
 pub fn cost(report: &CastReport, budget: Budget) -> Cost {
     let mut sockets: BTreeMap<&NodeId, Spent> = BTreeMap::new();

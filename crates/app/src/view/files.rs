@@ -1,6 +1,6 @@
-//! The files that turns left in the folder of a cast.
+//! Files that turns left in the folder of a cast.
 //!
-//! A name that somebody sends is looked up in the list and joined to no folder.
+//! A requested name is looked up in the list and never joined to a folder.
 
 use std::io::Read as _;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What a cast asks of a person, with all that is needed to answer.
+//! Inbox entry of a cast: its question to a person, with all data needed to answer.
 
 use materia_contract::api::{ApprovalAsked, CastSummary, Denied, InboxItem};
 use materia_contract::time::wall_time;
@@ -14,7 +14,7 @@ use crate::turn_output::{self, Which};
 /// Events of one decision up to a refusal, at the most.
 const DECISION_EVENTS_MAX: u64 = 8;
 
-/// What waits for a person in a cast, if anything does.
+/// Inbox entry of a cast, if it waits for a person.
 #[must_use]
 pub fn inbox(journal: &dyn Journal, summary: &CastSummary, run: &Run) -> Option<InboxItem> {
     let Phase::Waiting(waiting) = run.phase() else { return None };

@@ -1,6 +1,6 @@
-//! A cast as a page sees it: in short, as of any event, turn by turn, and what it asks of a person.
+//! Views of a cast for the page: a summary, its state at any event, its turns, and its question to a person.
 //!
-//! Everything here is read off the journal when somebody asks. It waits for it: a task calls it off its thread.
+//! Every view is computed from the journal on request. The functions block: call them off the async threads.
 
 mod cast;
 mod files;

@@ -17,7 +17,7 @@ pub(crate) const CONFIG: &str = r#"{
     "Run": { "type": "utility", "command": ["sh", "run.sh"] },
     "Ask": { "type": "agent", "prompt": "go on" } } }"#;
 
-/// What answers the agent.
+/// Script that answers the agent.
 pub(crate) const SCRIPT: &str = r#"{ "turns": { "Ask": [{ "text": "Done." }] } }"#;
 
 pub(crate) struct Bench {

@@ -1,4 +1,4 @@
-//! What a door does with the application: everything by data, with no terminal and no process of its own.
+//! Uses the application as the command line and the server do: all by data, without a terminal or a process.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

@@ -1,4 +1,4 @@
-//! What comes before a run.
+//! Preparation of a run.
 
 use materia_app::Failure;
 use materia_app::RunOptions;

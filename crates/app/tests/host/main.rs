@@ -49,7 +49,7 @@ impl Runner for Slow {
     }
 }
 
-/// What a run of these nodes needs, with somebody's consent.
+/// Settings of a run of these nodes, already approved.
 fn setting(id: &RunId, names: &[&str]) -> Setting {
     let runner = Arc::new(Slow(Duration::from_millis(2)));
     Setting { runner, options: Options::default(), cleared: cleared(id, names) }

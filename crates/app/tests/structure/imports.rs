@@ -1,4 +1,4 @@
-//! The imports of a crate, read from its sources.
+//! Imports of a crate, read from its sources.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -65,7 +65,7 @@ fn exports(library: &str) -> BTreeMap<String, String> {
     statements.flat_map(of).collect()
 }
 
-/// What a module uses of its crate, outside of its own room.
+/// Imports of a module from its own crate, outside of its own folder.
 pub(crate) fn uses(module: &str, code: &str) -> BTreeSet<String> {
     let depth = module.split("::").count();
     let mut found = firsts(code, "crate::");

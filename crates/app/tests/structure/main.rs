@@ -1,4 +1,4 @@
-//! Who may know whom: crates by their manifests, files by their imports.
+//! Dependency rules: crates by their manifests, files by their imports.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -67,7 +67,8 @@ const HOUSE: [(&str, &[&str]); 18] = [
 const WITHOUT_CIRCLES: [&str; 8] =
     ["app", "cli", "compiler", "conformance", "engine", "proof", "server", "terminal"];
 
-/// What belongs to doors alone: arguments, terminals, the present folder, the environment.
+/// Dependencies that only the command line and the server may have: arguments, terminals, the current folder, the
+/// environment.
 const OF_DOORS: [&str; 12] = [
     "clap",
     "indicatif",

@@ -42,7 +42,7 @@ pub(crate) struct CastArgs {
     /// Begin without a request
     #[arg(long, conflicts_with = "prompt")]
     no_request: bool,
-    /// What it may spend.
+    /// Budget.
     #[command(flatten)]
     bounds: Bounds,
     /// Where its turns work.

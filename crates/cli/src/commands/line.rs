@@ -1,4 +1,4 @@
-//! The command line as a whole. What each command takes is in its own file.
+//! The whole command line. Each command's arguments are in its own file.
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
@@ -43,7 +43,7 @@ Exit status:
 #[command(name = "materia", version, after_help = FIRST_STEPS)]
 #[command(arg_required_else_help = true, max_term_width = 100)]
 pub(crate) struct Cli {
-    /// What holds for every command.
+    /// Global options.
     #[command(flatten)]
     pub global: Global,
     /// The command.

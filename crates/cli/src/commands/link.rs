@@ -38,7 +38,7 @@ pub(crate) struct LinkArgs {
     /// The request; words are joined by one space
     #[arg(value_name = "PROMPT", last = true)]
     prompt: Vec<String>,
-    /// What it may spend.
+    /// Budget.
     #[command(flatten)]
     bounds: Bounds,
     /// Where its turns work.

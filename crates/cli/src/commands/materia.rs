@@ -80,7 +80,7 @@ fn list(loaded: &Loaded, terminal: &mut Terminal) -> Result<(), Failure> {
     catalog::list(&lines, terminal)
 }
 
-/// What kind of behaviour it is, in words.
+/// Kind of a materia, in words.
 fn kind(materia: &Materia) -> Vec<&'static str> {
     let kind = match materia.kind.unwrap_or_default() {
         MateriaKind::Agent => "agent",

@@ -183,7 +183,7 @@ fn is_error(finding: &Finding) -> bool {
     finding.severity == Severity::Error
 }
 
-/// What is said where the arguments make no sense, and where help was asked for.
+/// Prints the help or the error of the argument parser.
 fn misused(error: &clap::Error) -> Exit {
     let helped = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     // Without arguments nothing was asked for; the help is the answer, and still a misuse.

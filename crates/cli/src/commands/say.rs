@@ -20,8 +20,8 @@ pub(crate) struct SayArgs {
     /// The cast: its id, the beginning of it, or `last`
     #[arg(value_name = "ID")]
     id: String,
-    /// What is said; words are joined by one space. A first word that is a socket's id names
-    /// the socket, if more words follow; otherwise it is the one that waits
+    /// Text to send; words are joined by one space. If the first word is a socket's id and more words follow, it names
+    /// the socket; otherwise the text goes to the socket that waits
     #[arg(value_name = "TEXT", required = true)]
     words: Vec<String>,
     /// Options of the run.

@@ -23,7 +23,7 @@ pub(crate) struct TriggerArgs {
     /// The socket
     #[arg(value_name = "SOCKET")]
     node: String,
-    /// What it is told; words are joined by one space
+    /// Text for the turn; words are joined by one space
     #[arg(value_name = "TEXT")]
     words: Vec<String>,
     /// Approve the turn, too, where the socket asks before it runs

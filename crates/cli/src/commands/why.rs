@@ -113,7 +113,7 @@ fn named(events: &[u64]) -> String {
     }
 }
 
-/// What to do.
+/// Advice for the person.
 fn advice(suggestion: Option<&Suggestion>, project: &Project) -> String {
     let Some(suggestion) = suggestion else {
         return "Nothing that can be done from here would let it run: its foreach has no list, or \

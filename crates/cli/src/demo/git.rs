@@ -1,8 +1,7 @@
-//! Git, if it is there, held away from everything that is the user's.
+//! Git for the demo, isolated from the user's configuration.
 //!
-//! The demo must give the same result whatever the user has configured, and nothing of the user's
-//! may run because of it: no hooks, no templates, no signing, no editor. A repository around the
-//! scratch project is never touched.
+//! The demo must give the same result with any configuration and must run nothing of the user's: no hooks, no
+//! templates, no signing, no editor. It never touches a repository around the scratch project.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -35,9 +34,9 @@ pub(super) enum GitError {
     /// It did not do what it was asked for.
     #[error("`git {command}` failed: {said}")]
     Failed {
-        /// What it was asked for.
+        /// Subcommand and its arguments.
         command: String,
-        /// What it said.
+        /// Its error output.
         said: String,
     },
 }

@@ -1,8 +1,7 @@
-//! The demo: a scratch project, the workflow that people come for, and scripted agents.
+//! The demo: a scratch project, a typical workflow, and scripted agents.
 //!
-//! Everything it needs is in the binary: the loadout, what the agents answer, and the utility
-//! that makes a checkpoint. It asks for no trust, since nothing in it comes from elsewhere, and
-//! reads no configuration of the user's, since none of it should change what is shown.
+//! The binary contains everything: the loadout, the agents' answers, and the checkpoint utility. Nothing is foreign,
+//! so it needs no approval. It reads no configuration of the user, which could change the result.
 
 mod git;
 mod maintain;
@@ -30,7 +29,7 @@ use scratch::Audience;
 /// The hidden command that is the demo's checkpoint utility.
 pub(crate) const MAINTAIN: &str = "__demo-maintain";
 
-/// What the cast of the demo is asked for.
+/// Request of the demo's cast.
 const REQUEST: &str = "Make greet.sh greet people by name, also in French, and describe it.";
 
 /// Sets the project up, casts, and says what came of it.

@@ -1,4 +1,4 @@
-//! The scratch project of the demo.
+//! Scratch project of the demo.
 
 use std::fs;
 use std::io;
@@ -14,7 +14,7 @@ use crate::typed_path;
 
 /// The loadout, as it is written into the project.
 const LOADOUT_TEXT: &str = include_str!("loadout.json");
-/// What the agents answer.
+/// Answers of the agents.
 const SCRIPT_TEXT: &str = include_str!("script.json");
 /// The file that the answers are written to.
 pub(super) const SCRIPT: &str = "script.json";
@@ -53,7 +53,7 @@ pub(super) enum Audience {
     Nobody,
 }
 
-/// What begins a line of the loadout that is only there for the page.
+/// Prefix of lines in the loadout that only the page uses.
 const FOR_PAGE: &str = "//page ";
 /// How much longer agents take where a person looks at the page: there is more to see.
 const PAGE_PACE: u64 = 2;

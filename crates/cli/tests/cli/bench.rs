@@ -1,4 +1,4 @@
-//! A scratch project and ways to run `materia` in it.
+//! A scratch project, and functions that run `materia` in it.
 
 use std::fs;
 use std::io::Read;
@@ -38,7 +38,7 @@ pub(crate) struct Bench {
     trusts: bool,
 }
 
-/// What a command did.
+/// Result of a command.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) exit: i32,

@@ -1,4 +1,4 @@
-//! What `--json` prints are the forms of the contract, and nothing beside them.
+//! The output of `--json` has the types of the contract, and no other fields.
 
 use materia_contract::body::{BudgetBody, Grid, Mismatch, ReplayBody, Verified};
 use serde::Serialize;

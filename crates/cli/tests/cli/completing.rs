@@ -1,4 +1,4 @@
-//! What is offered while a command is being typed: the binary, and the shells that ask it.
+//! Shell completion: the binary, and the shells that call it.
 
 use std::path::Path;
 use std::process::Command;
@@ -35,7 +35,7 @@ fn bench() -> Bench {
     bench
 }
 
-/// What is offered behind these words; the last one is being typed.
+/// Candidates after these words; the last one is being typed.
 fn offered(bench: &Bench, words: &[&str]) -> Vec<String> {
     let ran = bench.run(&[&["__complete", "zsh"], words].concat()).exits(0);
     assert_eq!(ran.err, "");

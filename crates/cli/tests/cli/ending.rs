@@ -1,4 +1,4 @@
-//! Casts that end: what is asked of them meanwhile, and what they leave beside the journal.
+//! Ending casts: commands that arrive meanwhile, and files left beside the journal.
 
 use std::process::Child;
 
@@ -9,7 +9,7 @@ use crate::bench::{Bench, Ran, finish, until};
 /// How many casts are looked at for what they leave.
 const CLOSED: usize = 50;
 
-/// What people ask of a cast that another process drives (D59). None of it carries on a cast that waits.
+/// Commands to a cast that another process runs (D59). None of them continues a cast that waits.
 const ASKED: [&[&str]; 6] = [
     &["say", "c", "b", "hello"],
     &["pause", "c"],
@@ -98,7 +98,7 @@ fn a_cast_that_has_ended_refuses_at_once() {
     assert_eq!(left_in_inbox(&bench), 0);
 }
 
-/// What `SQLite` keeps beside the journal while somebody has it open.
+/// Files that `SQLite` keeps beside the journal while it is open.
 fn beside(bench: &Bench) -> Vec<&'static str> {
     ["journal.db-wal", "journal.db-shm"]
         .into_iter()

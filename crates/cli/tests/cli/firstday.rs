@@ -1,4 +1,4 @@
-//! What a person meets on the first day: beginning, hearing what was said, answering, mistakes.
+//! First use: starting a cast, reading its output, answering, mistakes.
 
 use std::io::Write as _;
 use std::process::Stdio;

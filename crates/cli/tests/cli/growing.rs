@@ -1,4 +1,4 @@
-//! What a cast keeps does not grow with what it has kept already (D58).
+//! The size of new events does not depend on the size of the journal (D58).
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,4 @@
-//! What real turns leave behind: their diffs travel on, and a cycle that makes the same change over and
-//! over is stopped.
+//! Effects of real turns: their diffs are delivered, and a cycle that repeats the same change is stopped.
 
 use std::process::Command;
 

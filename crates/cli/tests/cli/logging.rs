@@ -1,4 +1,4 @@
-//! What `MATERIA_LOG` tells, and what it never tells.
+//! `MATERIA_LOG`: content of the log, and data that never appears in it.
 
 use serde_json::json;
 

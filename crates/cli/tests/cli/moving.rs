@@ -1,4 +1,4 @@
-//! Events say no paths: a project can be anywhere, and be moved.
+//! Events contain no absolute paths: a project can be anywhere, and be moved.
 
 use std::fs;
 use std::path::Path;
@@ -57,7 +57,7 @@ fn cast(bench: &Bench) -> Ran {
     ])
 }
 
-/// What the journal holds, as it lies there.
+/// Stored events of the cast.
 fn stored(bench: &Bench) -> String {
     bench.read(".materia/c1/events.jsonl")
 }

@@ -1,4 +1,4 @@
-//! Commands to a cast that another process drives, however often that process dies (D57).
+//! Commands to a cast that another process runs, while that process is killed repeatedly (D57).
 
 use std::collections::BTreeMap;
 use std::process::Child;
@@ -15,7 +15,7 @@ use crate::bench::{Bench, finish, until};
 const COMMANDS: usize = 1_000;
 const KILLS: usize = 10;
 
-/// What is wrong with every so-manieth command.
+/// Every tenth command is unreadable, every seventh impossible.
 const UNREADABLE_EVERY: usize = 10;
 const IMPOSSIBLE_EVERY: usize = 7;
 
@@ -49,7 +49,7 @@ fn kill(child: &Child) {
     kill_process(pid, Signal::KILL).unwrap();
 }
 
-/// What one of the commands is.
+/// Kind of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Fits,

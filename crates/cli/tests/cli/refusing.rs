@@ -1,4 +1,4 @@
-//! What is refused, and that nothing is left behind.
+//! Refusals, which leave nothing behind.
 
 use serde_json::{Value, json};
 

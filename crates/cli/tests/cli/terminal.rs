@@ -1,4 +1,4 @@
-//! A person at a terminal: the live view, questions and a conversation, in a pseudo-terminal.
+//! Interactive use in a pseudo-terminal: the live view, questions and a conversation.
 
 use std::process::Command;
 
@@ -40,7 +40,7 @@ _, status = os.waitpid(pid, 0)
 print("\nEXIT", os.waitstatus_to_exitcode(status), "LEFT", len(steps))
 "#;
 
-/// What a person saw, and how it ended.
+/// Screen content and exit status.
 struct Seen {
     screen: String,
     exit: i32,
@@ -172,7 +172,7 @@ fn no_row_looks_as_if_it_ran_after_ctrl_c() {
 /// How wide the picture in a test is.
 const COLUMNS: usize = 80;
 
-/// What a terminal makes of what it is sent: the rows that one sees, and those that have gone out at the top.
+/// Emulated terminal: the visible rows, and those that have scrolled off the top.
 struct Drawn {
     rows: Vec<Vec<char>>,
     gone: Vec<String>,

@@ -1,4 +1,4 @@
-//! What `why` says to a person, and that doing it works.
+//! Output of `why`; its advice works.
 
 use serde_json::json;
 

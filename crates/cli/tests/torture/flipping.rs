@@ -1,4 +1,4 @@
-//! One byte of a stored event is not what was written.
+//! One flipped byte in a stored event.
 
 use std::fs;
 use std::path::PathBuf;
@@ -204,7 +204,7 @@ fn a_flipped_byte_in_an_event_is_found_and_named_and_the_others_stay_readable() 
     }
 }
 
-/// What was not damaged can be read and verified.
+/// The undamaged cast can be read and verified.
 fn intact(pair: &Pair, bench: &Bench, what: &str) {
     let ran = bench.run(&["replay", "two", "--json"]);
     assert_eq!(ran.exit, 0, "{what}: the other cast: {ran:?}");

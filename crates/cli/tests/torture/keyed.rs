@@ -1,5 +1,5 @@
-//! Requests with keys over connections that break, to a server that is killed again and again: each key acts once, and
-//! whoever asks again with it gets the same answer.
+//! Requests with idempotency keys over connections that break, to a server that is killed repeatedly: each key acts
+//! once, and a retry gets the same answer.
 
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
@@ -43,7 +43,7 @@ fn stage() -> Bench {
     }))
 }
 
-/// What is asked under the key of a number.
+/// Request for the key with this number.
 fn asked(number: usize) -> (String, &'static str, Value) {
     let key = format!("key-{number}");
     let say = json!({ "do": "say", "node": "A", "text": format!("<{number}>") });
@@ -80,7 +80,7 @@ fn break_off(bench: &Bench, number: usize, random: &mut Random) -> Option<()> {
     Some(())
 }
 
-/// What names the answer: the cast that began, or the events that followed.
+/// Identity of the answer: the cast that started, or the events that followed.
 fn answer(bench: &Bench, number: usize) -> Value {
     let (key, path, body) = asked(number);
     let mut found = Value::Null;

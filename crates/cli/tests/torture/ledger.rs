@@ -1,4 +1,4 @@
-//! What programs did, in a file that `materia` knows nothing of.
+//! Starts and ends of programs, recorded in a file that `materia` does not know.
 
 use std::collections::BTreeMap;
 use std::path::Path;

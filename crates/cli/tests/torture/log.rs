@@ -1,4 +1,4 @@
-//! What is known of a cast from outside, and how it may grow.
+//! Events of a cast as a reader sees them, and the rules for their growth.
 
 use serde_json::Value;
 

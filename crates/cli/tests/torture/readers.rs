@@ -1,4 +1,4 @@
-//! Readers that take nothing, and readers of large turns: what the server's process takes stays bounded, and comes back.
+//! Clients that do not read, and clients that read large turns: the server's memory stays bounded, and is freed.
 
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
@@ -38,7 +38,7 @@ fn figure(pid: u32, name: &str) -> u64 {
     line.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
-/// What a process has in memory, in KiB.
+/// Resident memory of a process, in KiB.
 fn resident(pid: u32) -> u64 {
     figure(pid, "VmRSS:")
 }

@@ -1,4 +1,4 @@
-//! The project that is maltreated: six sockets of shell programs, one of them for each of three.
+//! The project under test: six sockets of shell programs, one of them for each of three.
 
 use std::fs::File;
 use std::os::unix::process::CommandExt;
@@ -29,8 +29,7 @@ echo "end $MATERIA_SOCKET_ID $item" >>"$LEDGER"
 printf '{"state":{"total":%d,"%s":"%s","list":["x","y","z"]}}' "$((total + 1))" "$MATERIA_SOCKET_ID" "$item"
 "#;
 
-/// What the programs do. Two leave somebody behind: one in a session of its own, one with the
-/// pipe in its hand.
+/// Commands of the programs. Two leave a process behind: one in its own session, one that holds the pipe open.
 const BODIES: [(&str, &str); 6] = [
     ("a", ""),
     ("b", "sleep 0.01"),
@@ -67,7 +66,7 @@ impl Victim {
         self.beside.path().join("stderr")
     }
 
-    /// What the last command told people.
+    /// Messages of the last command.
     pub(crate) fn what_it_said(&self) -> String {
         std::fs::read_to_string(self.said()).unwrap()
     }

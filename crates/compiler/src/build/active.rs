@@ -1,8 +1,8 @@
-//! Which loadout is cast when none is named.
+//! Chooses the loadout when none is named.
 
 use crate::layers::{LayerKind, Loaded};
 
-/// What the layers say together.
+/// Result of the choice over all layers.
 pub(super) enum Choice<'a> {
     /// This one; that it exists has not been looked at.
     Named(&'a str),
@@ -10,11 +10,8 @@ pub(super) enum Choice<'a> {
     Open(Vec<&'a str>),
 }
 
-/// The loadout that `activeLoadout` names; without one, the only loadout of one's own; without any
-/// of one's own, the shipped choice.
-///
-/// The shipped `activeLoadout` is a choice among shipped loadouts. It does not win over the loadouts
-/// that somebody wrote, unless one of them has taken its name.
+/// The loadout named by `activeLoadout`; else the user's only loadout; else the shipped choice. The shipped
+/// `activeLoadout` does not win over the user's loadouts, unless one of them has its name.
 pub(super) fn choose(loaded: &Loaded) -> Choice<'_> {
     let config = &loaded.config;
     let own: Vec<&str> =

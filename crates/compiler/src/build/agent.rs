@@ -1,7 +1,7 @@
-//! Whether an agent can do what is asked of it, as far as that is known before a cast.
+//! Checks before a cast whether an agent can do what a materia requires.
 //!
-//! The table of what each agent can do is [`capability`]; here a materia that names its provider
-//! is held to it, and so is a whole plan once it is known who answers where no provider is named.
+//! [`capability`] is the table of capabilities. This module checks each materia that names a provider, and the whole
+//! plan once the agent for the others is known.
 
 use materia_contract::capability::{AGENTS, Capabilities, Guarded, SchemaSupport, capabilities};
 use materia_contract::{
@@ -19,7 +19,7 @@ fn answers_itself(name: &str) -> bool {
     [SCRIPTED, MOCK].contains(&name)
 }
 
-/// What the agent of that name can do; `None` if there is none.
+/// Capabilities of the agent of that name; `None` if there is none.
 fn known(loaded: &Loaded, name: &str) -> Option<&'static Capabilities> {
     let own = loaded.config.agents.get(name);
     match own.and_then(|own| own.protocol) {
@@ -199,9 +199,9 @@ fn text_only(
     faults.push(place.mark(Fault::info("agent::text-only", message)).help(help));
 }
 
-/// What stands between a plan and the agent that answers where a materia names no provider.
+/// Findings about the agent that answers where a materia names no provider.
 ///
-/// Called once the agent is known, before a cast begins; a plan that a script answers needs it not.
+/// Call it once the agent is known, before the cast starts. A plan that a script answers does not need it.
 #[must_use]
 pub fn agent_findings(loaded: &Loaded, compiled: &Plan, chosen: &str) -> Vec<Finding> {
     let mut faults = Faults::default();

@@ -1,4 +1,4 @@
-//! The ways out of one socket.
+//! Edges of one socket.
 
 use materia_contract::{
     Condition, Delivery, END, EdgeDoc, FAIL, Guard, NodeId, Root, Socket, Test, WhereDoc,
@@ -68,7 +68,7 @@ pub(super) struct Draft<'a> {
 }
 
 impl Draft<'_> {
-    /// What it asks for.
+    /// Condition of the edge.
     fn way(&self) -> Way<'_> {
         Way { when: self.when, guard: self.guard.as_ref() }
     }
@@ -184,7 +184,7 @@ pub(super) fn find_shadowed(edges: &mut [Draft<'_>], faults: &mut Faults) {
 /// The edge that makes a cast fail where a socket is not satisfied.
 const FALSE_FAILS: &str = r#"{"when": "not_satisfied", "to": "fail"}"#;
 
-/// What a socket does for the loop around it, as far as its edges are concerned.
+/// Effect of a socket on the loop around it.
 pub(super) struct Moves<'a> {
     /// When it moves the cursor.
     pub(super) when: Condition,

@@ -1,4 +1,4 @@
-//! What only the whole graph shows: ids that clash, sockets nobody leads to.
+//! Checks of the whole graph: duplicate ids, unreachable sockets.
 
 use std::collections::{HashMap, HashSet};
 
@@ -63,11 +63,8 @@ fn duplicate(id: &str) -> Fault {
     fault.help("ids are unique in a loadout; rename one")
 }
 
-/// Reports sockets that no way leads to from the entry.
-///
-/// Says nothing where an edge or a loop could not be read: it might be the one that leads there.
-/// Sockets that a person or a clock starts need no way. Whoever gets into a loop may leave it by
-/// any of its exits: an empty loop asks for no member.
+/// Reports sockets that are unreachable from the entry, except those that a person or a clock starts. Silent if an
+/// edge or a loop could not be read. Entering a loop makes all its exits reachable: an empty loop runs no member.
 pub(super) fn find_unreachable(
     entry: &str,
     sockets: &[Draft<'_>],

@@ -1,4 +1,4 @@
-//! One loadout: its sockets together.
+//! Builds one loadout with all its sockets.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::layers::Loaded;
 use crate::project::doc_root;
 use crate::suggest::did_you_mean;
 
-/// What the parts of a loadout need to know of their surroundings.
+/// Context for building the parts of a loadout.
 pub(super) struct Scope<'a> {
     pub(super) loaded: &'a Loaded,
     pub(super) name: &'a str,

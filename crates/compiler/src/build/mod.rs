@@ -1,11 +1,9 @@
-//! Gives a loaded configuration its meaning: each loadout becomes a plan, or faults.
+//! Builds plans from a loaded configuration: each loadout gives a plan or faults.
 //!
-//! Building and checking are one walk. What can be built is built from parsed parts, never
-//! from text that something else has looked at before.
+//! Building and checking are one pass, over parsed parts and never over raw text.
 //!
-//! The order within a loadout: its loops, since they say which sockets advance; its sockets with
-//! their edges; then what only the whole graph shows. A fault of one part keeps another part
-//! silent about what follows from it.
+//! The order within a loadout: its loops, because they determine which sockets advance; its sockets with their edges;
+//! then checks of the whole graph. A fault in one part suppresses faults that only follow from it.
 
 mod active;
 mod advance;
@@ -49,7 +47,7 @@ const TIMEOUT_MS_MAX: u64 = 7 * 24 * 60 * 60 * 1000;
 /// One loadout, ready to run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Compiled {
-    /// What a run executes.
+    /// Plan of a run.
     pub plan: Plan,
     /// The folder that casts are kept in, absolute.
     pub artifact_dir: PathBuf,

@@ -1,5 +1,4 @@
-//! What a utility may say about how its program runs: its verdict, its environment, its folder, further
-//! attempts, and parameters that name sockets.
+//! Settings of a utility's program: verdict, environment, folder, retries, and parameters that name sockets.
 
 use std::path::{Component, Path};
 

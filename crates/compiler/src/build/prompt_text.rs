@@ -1,4 +1,4 @@
-//! What an agent is asked: words in the configuration, or in a file beside it (D64).
+//! Prompt of an agent: text in the configuration, or in a file beside it (D64).
 
 use std::fs::File;
 use std::io::Read as _;

@@ -1,4 +1,4 @@
-//! Utilities that are shipped: from the name of a script to a command.
+//! Shipped utilities: from the name of a script to a command.
 
 use materia_contract::{Extra, Node, Plan, ScriptLocator};
 
@@ -70,7 +70,7 @@ fn find(name: &str, place: &Place, faults: &mut Faults) -> Option<&'static Scrip
     None
 }
 
-/// What to say of a name that a shipped utility had in the original system (U16).
+/// Fault for a name that a shipped utility had in the original system (U16).
 pub(super) fn obsolete(name: &str) -> Option<Fault> {
     let current = shipped::current_name(name)?;
     let message = format!("`{name}` is an obsolete name: this utility is called `{current}` now");
@@ -78,7 +78,7 @@ pub(super) fn obsolete(name: &str) -> Option<Fault> {
     Some(Fault::error("utility::obsolete", message).help(help))
 }
 
-/// What to say of the field `utility`, by which the original system named what was built in.
+/// Fault for the field `utility`, with which the original system named built-in utilities.
 pub(super) fn alias(extra: &Extra, owner: &Place) -> Option<Fault> {
     let name = extra.get("utility")?.as_str()?;
     obsolete(name).map(|fault| owner.child("utility").mark(fault))

@@ -1,4 +1,4 @@
-//! One socket: a materia, placed.
+//! Builds one socket: a materia with the socket's settings.
 
 use indexmap::IndexMap;
 use materia_contract::{
@@ -22,7 +22,7 @@ use crate::suggest::did_you_mean;
 
 /// The name of the element of a `foreach` that says none.
 const FOREACH_ALIAS_DEFAULT: &str = "item";
-/// What a generator puts out, and the variable that it is copied to.
+/// Output field of a generator, and the variable that it is copied to.
 const WORK_ITEMS: &str = "workItems";
 
 /// A socket as far as it could be read.
@@ -127,8 +127,8 @@ fn find_materia<'a>(
     found
 }
 
-/// What a generator assigns by itself (D39), the materia's assignments and the socket's, each
-/// laid over the one before, target by target.
+/// Merges by target: the generator's implicit assignment (D39), the materia's assignments, then the socket's. Later
+/// ones win.
 fn merged(built: Option<&Built<'_>>, own: Vec<Assignment>) -> Vec<Assignment> {
     let by_itself = built.filter(|built| built.generator()).map(|built| Assignment {
         target: WORK_ITEMS.to_owned(),
@@ -143,7 +143,7 @@ fn merged(built: Option<&Built<'_>>, own: Vec<Assignment>) -> Vec<Assignment> {
     merged.into_values().collect()
 }
 
-/// What the socket says itself about its materia (D64); what the materia has no use for is reported.
+/// The socket's own prompt text (D64). Reports settings that its materia cannot use.
 fn own_words(
     scope: &Scope<'_>,
     doc: &Socket,
@@ -298,7 +298,7 @@ impl Draft<'_> {
         }
     }
 
-    /// What it does for the loop around it, where that has a list.
+    /// Effect on the loop around it, if that loop has a list.
     fn moves<'r>(&self, regions: &'r Regions<'_>) -> Option<Moves<'r>> {
         let (advance, region) = (self.advance.as_ref()?, regions.innermost(self.id)?);
         let listed = region.consumes() || advance.items.is_some();
@@ -312,8 +312,8 @@ impl Draft<'_> {
         all
     }
 
-    /// What runs here, with what the socket itself says about it: its words are added to the prompt or
-    /// take its place, parameters merge name by name, everything else is replaced.
+    /// Behaviour with the socket's own settings: its text extends or replaces the prompt, parameters merge by name,
+    /// everything else is replaced.
     fn with_own_words(&self, behavior: Behavior) -> Behavior {
         match behavior {
             Behavior::Agent { mut prompt, mut origin, tools, model, provider } => {

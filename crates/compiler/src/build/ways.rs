@@ -1,13 +1,12 @@
-//! Ways out of a socket by what they ask for alone: which are never taken, and whether all may
-//! fail.
+//! Conditions of a socket's edges: which edges are never taken, and whether all may fail.
 //!
-//! Deliberately absent: where they lead. The same answers serve documents and finished plans.
+//! Deliberately absent: the targets of the edges. Documents and finished plans share this code.
 
 use std::collections::HashSet;
 
 use materia_contract::{Condition, Guard, Test};
 
-/// What a way out asks for.
+/// Condition of an edge.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Way<'a> {
     pub(crate) when: Condition,

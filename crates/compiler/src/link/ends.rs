@@ -1,8 +1,7 @@
-//! Where a plan can end (D30).
+//! Ends of a plan (D30).
 //!
-//! Only what can be reached from the entry counts. A plan ends at a socket without edges, with an
-//! edge to `end` or with edges that may all fail, and at a loop that has nowhere to go when its
-//! list is exhausted. A loop whose only exits lead to `end` has nowhere else to go either.
+//! Only sockets that are reachable from the entry count. A plan ends at a socket without edges, with an edge to `end`
+//! or with edges that may all fail, and at a loop without an exit, or whose only exits lead to `end`.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,7 +13,7 @@ use crate::fault::{Fault, Faults};
 use crate::layers::Loaded;
 use crate::locate::pointer;
 
-/// What is said about a choice that nobody can make yet.
+/// Help for a choice that no option makes yet.
 const NO_MAPPING: &str =
     "choosing the sockets by hand (explicit socket mapping) does not exist yet";
 

@@ -1,22 +1,21 @@
 //! Composes targets into one virtual loadout that exists for one cast (L1–L14).
 //!
-//! 1. [`usage`] looks at the words of the command itself.
-//! 2. [`resolve`] finds what each target means, and wraps a lone materia as a graph of one socket.
-//! 3. Each target is built like any loadout, so that all its findings apply, at their places.
-//! 4. [`ends`] finds where each plan but the last can end; exactly one place may (D30). What it gives there
-//!    must be what the next one expects ([`shapes`], D51).
-//! 5. [`compose`] renumbers the sockets, keeps names of targets apart (D31), and leads every way
-//!    to `end` to the entry of the next target.
+//! 1. [`usage`] checks the arguments of the command.
+//! 2. [`resolve`] resolves each target, and wraps a single materia as a graph of one socket.
+//! 3. Each target is built like any loadout, so that all its findings apply.
+//! 4. [`ends`] finds the ends of each plan but the last; there must be exactly one (D30). Its output must fit the input
+//!    of the next target ([`shapes`], D51).
+//! 5. [`compose`] renumbers the sockets, keeps names of targets apart (D31), and redirects every edge to `end` to the
+//!    entry of the next target.
 //!
-//! Composition works on plans, where every default and short form is written out, so that the
-//! composed plan needs no second reading. Faults are therefore found before it, in the words and
-//! with the socket ids that the authors know.
+//! Composition works on plans, where all defaults and short forms are expanded, so that the composed plan needs no
+//! second build. Faults are found before it, with the socket ids that the authors know.
 //!
 //! # Invariants
 //!
-//! * Everything wrong is reported at once; there is a result exactly if no finding is an error.
+//! * All faults are reported at once; there is a result exactly if no finding is an error.
 //! * The same targets over the same configuration give the same plan, byte for byte.
-//! * Nothing is saved and nothing that is configured changes.
+//! * Nothing is saved, and the configuration does not change.
 //!
 //! [`document`] writes a link as a loadout, for an editor that saves it.
 //!
@@ -52,7 +51,7 @@ const ID_CHARS: usize = 16;
 pub struct Linked {
     /// The virtual loadout, ready to run.
     pub compiled: Compiled,
-    /// What it was made from.
+    /// Targets of the link.
     pub link: Link,
 }
 

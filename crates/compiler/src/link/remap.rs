@@ -1,8 +1,8 @@
 //! New names for everything in a plan that has one, so that no two targets collide (D31).
 //!
-//! Sockets are numbered through all targets. Loops, cursors, exits and edges that an author named
-//! keep their names behind the number of their target. Every pattern here lists all fields: who
-//! adds one to a plan is asked by the compiler whether it holds a name.
+//! Sockets are numbered through all targets. Loops, cursors, exits and edges with a name get the number of their
+//! target as prefix. Every pattern here lists all fields, so that a new field of a plan does not compile before its
+//! names are handled.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ pub(super) fn socket(number: usize) -> NodeId {
 
 /// The names of one target, old to new.
 struct Names {
-    /// What the target's own names are put behind.
+    /// Prefix of the target's own names.
     prefix: String,
     sockets: HashMap<NodeId, NodeId>,
 }

@@ -1,4 +1,4 @@
-//! What a target means (L2, L3): a materia or a loadout, by the names that are left after layering.
+//! Resolves a target (L2, L3): a materia or a loadout, by its name after layering.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Whether what one target puts out is what the next one expects (D51).
+//! Checks that the output of one target fits the input of the next (D51).
 
 use materia_contract::{Expects, Node, NodeId, Parse, Plan};
 
@@ -59,8 +59,8 @@ pub(super) fn check(
     }
 }
 
-/// What a target gives where it ends, and where; of several members that can end a loop the one that gives
-/// least.
+/// Output of a target and the socket that gives it; of several sockets that can end a loop, the one with the weakest
+/// output.
 fn given(plan: &Plan) -> Option<(&NodeId, Expects)> {
     let of = |id| plan.nodes.get_key_value(id).map(|(id, node)| (id, shape(node)));
     match ends::terminals(plan).as_slice() {
@@ -75,7 +75,7 @@ fn given(plan: &Plan) -> Option<(&NodeId, Expects)> {
     }
 }
 
-/// What the output of a socket is.
+/// Type of a socket's output.
 fn shape(node: &Node) -> Expects {
     match (node.generator, node.parse) {
         (true, _) => Expects::WorkItems,

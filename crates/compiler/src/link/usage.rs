@@ -1,4 +1,4 @@
-//! The words of the command: are all its parts there?
+//! Checks the arguments of the command: are all parts there?
 
 use materia_contract::{Finding, RunId};
 
@@ -21,7 +21,7 @@ pub struct Invocation {
 }
 
 impl Invocation {
-    /// What is asked for: the words, with one space between them.
+    /// The request: the words, with one space between them.
     #[must_use]
     pub fn request(&self) -> String {
         self.prompt.join(" ")
@@ -39,7 +39,7 @@ impl Invocation {
     }
 }
 
-/// What is said where the cast that `--from` names cannot be found; `why` says where was looked.
+/// Finding for an unknown cast in `--from`; `why` says where it was searched for.
 #[must_use]
 pub fn unknown_cast(why: &str) -> Vec<Finding> {
     let help =

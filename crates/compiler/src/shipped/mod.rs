@@ -1,16 +1,16 @@
-//! What comes with the program: materia, loadouts, and the scripts of utilities.
+//! Shipped materia, loadouts, and scripts of utilities.
 //!
-//! All of it is part of the binary. The documents are written as several files under `loadouts/`, each
-//! prompt in a file of its own, and put together here into one. The scripts lie under `utilities/`; to
-//! be run they are copied into the user's profile ([`sync`]), where [`ScriptStore`] finds them.
+//! All of it is part of the binary. The documents are several files under `loadouts/`, with a file for each prompt,
+//! and are merged into one here. The scripts are under `utilities/`; [`sync`] copies them into the user's profile,
+//! where [`ScriptStore`] finds them.
 //!
 //! # Invariants
 //!
-//! * What runs as a shipped utility is, byte for byte, what this binary holds, or a copy of it that a person changed
-//!   (D53). Nothing that a person changed is written to, and nothing in the original system's profile.
-//! * Nothing here is changed by anyone: a layer above replaces a thing of the same name as a whole.
+//! * A shipped utility that runs is, byte for byte, the one in this binary, or a copy that a person changed (D53).
+//!   Files that a person changed are never written to, nor is the original system's profile.
+//! * Shipped things never change: a higher layer replaces a thing of the same name as a whole.
 //!
-//! Deliberately absent: running a script, and asking for trust, which shipped ones do not need.
+//! Deliberately absent: running a script, and approvals, which shipped scripts do not need.
 
 mod obsolete;
 mod original;
@@ -43,7 +43,7 @@ const DOCUMENTS: [&str; 6] = [
     include_str!("../../../../loadouts/utilities.json"),
 ];
 
-/// What each agent is asked to do.
+/// Prompt of each agent.
 const PROMPTS: [(&str, &str); 10] = [
     ("Auto-Plan", include_str!("../../../../loadouts/prompts/Auto-Plan.md")),
     // The name that the original's examples of links use.

@@ -9,8 +9,7 @@ const RENAMED: [(&str, &str); 5] = [
     ("vcs.detect", "Detect-VCS"),
 ];
 
-/// What ids begin with that the original system made from an old name, such as
-/// `currentUtilityVcsDetect1`.
+/// Prefix of ids that the original system generated from an old name, such as `currentUtilityVcsDetect1`.
 const GENERATED: &str = "currentUtility";
 
 /// The present name of a shipped utility, if `name` is an obsolete one of it.

@@ -1,4 +1,4 @@
-//! Where the copies of shipped scripts lie in a profile, and which file is whose.
+//! Copies of the shipped scripts in a profile, and which of them a person changed.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -23,7 +23,7 @@ const NAMES_MAX: usize = 20;
 /// The largest manifest or script that is read.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
-/// What was copied, and under which name.
+/// Copied scripts and their file names.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Manifest {

@@ -1,6 +1,6 @@
 //! The scripts of the shipped utilities.
 
-/// What runs them.
+/// Interpreter of the scripts.
 pub const RUNTIME: &str = "node";
 
 /// A script that is part of the binary.

@@ -23,7 +23,7 @@ pub enum SyncError {
         script: &'static str,
         /// The folder of the copies.
         folder: PathBuf,
-        /// What the system says.
+        /// Error of the operating system.
         error: io::Error,
     },
     /// A cast that goes on names a file that is no longer what it was.
@@ -37,11 +37,8 @@ pub enum SyncError {
     },
 }
 
-/// Makes sure that these scripts lie in the profile: as this binary holds them, or as their owner has
-/// changed them since.
-///
-/// Where they do already, nothing is written and nothing is locked, so that a profile that is
-/// read-only can be used. What a person changed is never overwritten.
+/// Installs these scripts in the profile. Scripts that a person changed are never overwritten. If all are there,
+/// nothing is written or locked, so that a read-only profile works.
 pub fn sync(shelf: &ScriptStore, scripts: &[&'static Script]) -> Result<(), SyncError> {
     let Some(missing) = scripts.iter().find(|script| !shelf.holds(script)) else { return Ok(()) };
     let failed = |script: &Script, error| SyncError::Folder {

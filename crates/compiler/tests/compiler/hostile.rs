@@ -1,4 +1,4 @@
-//! Text that nobody means well with.
+//! Hostile input.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

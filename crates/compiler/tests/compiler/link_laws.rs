@@ -1,9 +1,9 @@
-//! Laws of linking, over generated loadouts: the same link is the same, grouping does not matter,
-//! and a linked cast visits what its parts would visit one after the other.
+//! Laws of linking, over generated loadouts: the same link gives the same plan, linking is associative, and a linked
+//! cast visits the same sockets as its parts one after the other.
 //!
-//! One seed is one configuration of many loadouts, and one set of answers. What a generated loadout
-//! does is up to chance: it may branch, go back, end in several ways, have loops with and without
-//! exits, nested ones and empty lists. Where the parts cannot be linked, that is no case.
+//! One seed is one configuration of many loadouts and one set of answers. A generated loadout may branch, go back, end
+//! in several ways, and have loops with and without exits, nested ones and empty lists. Seeds whose parts cannot be
+//! linked do not count.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -290,7 +290,7 @@ fn linked(loaded: &Loaded, targets: &[String]) -> Option<Plan> {
     link(loaded, &asked).0.map(|linked| linked.compiled.plan)
 }
 
-/// What the links showed.
+/// Statistics over all links.
 #[derive(Default)]
 struct Shown {
     linked: usize,

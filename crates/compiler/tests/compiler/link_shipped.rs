@@ -1,4 +1,4 @@
-//! The shipped loadouts, linked in pairs: each pair runs through, every item of both.
+//! Pairs of shipped loadouts, linked: each pair completes, with every item of both.
 
 use materia_compiler::link::{Invocation, Linked, link};
 use materia_compiler::{Loaded, compile};
@@ -19,7 +19,7 @@ fn linked(loaded: &Loaded, targets: &[String]) -> Linked {
     linked.unwrap_or_else(|| panic!("{asked:?}\n{}", render(&findings)))
 }
 
-/// What every shipped materia answers when all goes well in a repository of that kind.
+/// Answer of a shipped materia when all goes well in a repository of that kind.
 fn answer(node: &Node, vcs: &str) -> String {
     if node.parse == Parse::Text {
         return "done".to_owned();

@@ -1,4 +1,4 @@
-//! What comes with the program: it is sound, it can be chosen, and its scripts find their place.
+//! Shipped configuration: it is valid, it can be chosen, and its scripts are installed.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

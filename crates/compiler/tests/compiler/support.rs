@@ -48,7 +48,7 @@ impl Project {
         (loaded, findings)
     }
 
-    /// What loading and checking find.
+    /// Findings of loading and checking.
     pub(crate) fn check(&self) -> Vec<Finding> {
         let (loaded, mut findings) = self.load();
         let more = check(&loaded);
@@ -57,7 +57,7 @@ impl Project {
         findings
     }
 
-    /// What loading and compiling find, and the result.
+    /// Findings of loading and compiling, and the result.
     pub(crate) fn compile(&self, loadout: Option<&str>) -> (Option<Compiled>, Vec<Finding>) {
         let (loaded, mut findings) = self.load();
         let (compiled, more) = compile(&loaded, loadout);
@@ -124,7 +124,7 @@ pub(crate) fn render(findings: &[Finding]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// What is found in a document that is the whole configuration of a project.
+/// Findings in a document that is a project's whole configuration.
 pub(crate) fn checked(text: &str) -> String {
     render(&Project::with(text).check())
 }

@@ -1,4 +1,4 @@
-//! Materia: commands, agents, trust.
+//! Materia: commands, agents, approvals.
 
 use materia_compiler::{PartKind, parts, taking_part};
 use materia_contract::Behavior;
@@ -163,7 +163,7 @@ fn a_relative_program_is_taken_from_the_folder_of_its_file_and_looked_for_there(
     assert_eq!(parts(&project.load().0)[0].programs[0].command, [program, "x"]);
 }
 
-/// What takes part in a cast of the active loadout: kinds and names.
+/// Parts that a cast of the active loadout uses: kinds and names.
 fn taking(project: &Project) -> Vec<(PartKind, String)> {
     let (loaded, _) = project.load();
     let compiled = project.compile(None).0.unwrap();

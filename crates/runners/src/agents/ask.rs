@@ -1,4 +1,4 @@
-//! What an agent is asked to do in one turn.
+//! Input of an agent's turn.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{AdapterError, Totals};
 
-/// What an agent is asked to do in one turn.
+/// Input of an agent's turn.
 #[derive(Debug, Clone)]
 pub struct Ask {
     /// The exact text it gets.
@@ -23,7 +23,7 @@ pub struct Ask {
     pub session: SessionPlan,
     /// The tools it may use; absent means whatever the mode allows.
     pub tools: Option<ToolsDoc>,
-    /// What it may write.
+    /// Write mode.
     pub mode: GlobalMode,
     /// The only folder it may write to in Planning mode, relative to `cwd`.
     pub doc_root: String,
@@ -36,7 +36,7 @@ pub struct Ask {
     pub model: Option<String>,
     /// A JSON Schema of the answer, if one is wanted.
     pub schema: Option<Value>,
-    /// What the configuration says about this agent.
+    /// Configuration of this agent.
     pub settings: AgentSettings,
 }
 
@@ -63,7 +63,7 @@ pub struct AgentSession {
     pub agent: String,
     /// Its name as the program gave it.
     pub id: String,
-    /// What the program last reported as the total of the session; absent means unknown.
+    /// Last reported totals of the session; absent means unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub totals: Option<Totals>,
 }
@@ -83,7 +83,7 @@ impl AgentSession {
     }
 }
 
-/// What the configuration says about one agent.
+/// Configuration of one agent.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AgentSettings {
     /// The program and its first arguments, instead of the usual name on the path.
@@ -98,9 +98,9 @@ pub struct AgentSettings {
     pub max_cost: Option<Amount>,
     /// The home folder, under which programs keep their state. Absent: nothing is known of it.
     pub home: Option<PathBuf>,
-    /// What the variable of its [`Home`](super::Home) names, if it is set in our own environment.
+    /// Value of the variable of its [`Home`](super::Home) in our own environment.
     pub state_dir: Option<PathBuf>,
-    /// What tokens cost.
+    /// Token prices.
     pub prices: super::Prices,
 }
 

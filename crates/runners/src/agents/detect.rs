@@ -1,7 +1,7 @@
-//! Looks what is there: which agents are installed, which version, logged in or not.
+//! Detects installed agents: version, and whether they are logged in.
 //!
-//! All evidence is local. Programs are started only to print their version or to say whether they
-//! hold a login; nobody is asked over the network, so a login that was revoked still counts.
+//! All evidence is local. Programs are started only to print their version or their login status, without the network,
+//! so a revoked login still counts.
 
 use std::env;
 use std::ffi::OsString;
@@ -48,7 +48,7 @@ pub enum Login {
     Unknown,
 }
 
-/// What was found out about one agent.
+/// Result of examining one agent.
 #[derive(Debug, Clone)]
 pub struct Examined {
     /// Its name, as authors write it.
@@ -57,11 +57,11 @@ pub struct Examined {
     pub program: String,
     /// Where it is, if it is anywhere.
     pub path: Option<PathBuf>,
-    /// What it says its version is.
+    /// Version, as the program prints it.
     pub version: Option<String>,
     /// Whether it holds a login.
     pub login: Login,
-    /// What it can do.
+    /// Its capabilities.
     pub capabilities: &'static Capabilities,
     /// How to get it, and what it was tested with.
     pub probe: Probe,
@@ -72,7 +72,7 @@ pub struct Examined {
 pub struct Runtime {
     /// Where it is.
     pub path: PathBuf,
-    /// What it says its version is.
+    /// Version, as the program prints it.
     pub version: Option<String>,
 }
 
@@ -100,8 +100,7 @@ pub async fn examine(
     found.into_iter().map(|(_, examined)| examined).collect()
 }
 
-/// What the programs of agents say their versions are, all at once; agents that cannot be asked are not
-/// among them.
+/// Versions of the agents' programs, read in parallel. Agents whose program cannot run are left out.
 pub async fn versions(supervisor: &Path, agents: &[Agent]) -> Vec<(String, String)> {
     let mut looks = JoinSet::new();
     for agent in agents.iter().filter(|agent| !agent.adapter().dialogue()) {
@@ -126,7 +125,7 @@ pub async fn node(supervisor: &Path) -> Option<Runtime> {
     Some(Runtime { version: version.and_then(|(_, said)| version_in(&said)), path })
 }
 
-/// What can be said of an agent whose program nobody may start.
+/// Result for an agent whose program may not be started.
 fn unasked(agent: Agent, path: Option<PathBuf>) -> Examined {
     let (capabilities, probe) = (agent.adapter().capabilities(), agent.adapter().probe());
     let program = agent.program();
@@ -166,7 +165,7 @@ async fn look(
     Examined { name: agent.name, program, path, version, login, capabilities, probe }
 }
 
-/// What a login leaves behind: a variable, or a file.
+/// Evidence of a login: a variable, or a file.
 fn evidence(agent: &Agent, home: Option<&Path>) -> Login {
     let (probe, own) = (agent.adapter().probe(), agent.adapter().home());
     let set = |name: &&&str| env::var_os(name).is_some_and(|value| !value.is_empty());

@@ -1,13 +1,13 @@
-//! Which variables of our environment an agent sees.
+//! Environment variables that an agent gets.
 //!
-//! A list, not everything: the keys of one provider are no business of another one's agent, and
-//! neither are those of the user's other programs. What is missing is named in the configuration.
+//! An allow list: an agent must not see the keys of another provider or of the user's other programs. The
+//! configuration can add variables.
 
 use std::ffi::OsString;
 
 use materia_contract::search_path;
 
-/// What every agent and the commands it runs need to find their way.
+/// Variables that every agent and its commands need.
 const COMMON: [&str; 46] = [
     "PATH",
     "HOME",

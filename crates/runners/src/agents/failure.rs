@@ -1,7 +1,7 @@
-//! Why a turn of an agent came to nothing, and what can be done about it.
+//! Failures of an agent's turn, and what to do about them.
 //!
-//! Programs report failures as prose, as status numbers inside prose, or by ending. The rules
-//! that make a [class](FailureClass) of that are here and nowhere else.
+//! Programs report failures as prose, as status numbers inside prose, or by exiting. Only this module maps them to a
+//! [class](FailureClass).
 
 use std::time::Duration;
 
@@ -16,9 +16,9 @@ mod moment;
 /// A turn without an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentFault {
-    /// What kind of failure it is.
+    /// Class of the failure.
     pub class: FailureClass,
-    /// What went wrong and what to do, in a sentence or two.
+    /// Cause and remedy, in a sentence or two.
     pub message: String,
     /// The status the provider answered with, if it is known.
     pub status: Option<u16>,
@@ -35,7 +35,7 @@ impl AgentFault {
         Self { class, message: message.into(), status: None, retry_after: None, until: None }
     }
 
-    /// What the journal calls it.
+    /// Error code in the journal.
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         match self.class {
@@ -49,7 +49,7 @@ impl AgentFault {
     }
 }
 
-/// What a program says about a failure, collected while its stream is read.
+/// Messages of a program about a failure, collected while its stream is read.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Hints {
     /// The last status number of a request that failed.
@@ -69,7 +69,7 @@ impl Hints {
     }
 }
 
-/// What to say about one agent's failures.
+/// Texts for the failures of one agent.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Voice {
     /// Its name for people.

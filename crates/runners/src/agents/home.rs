@@ -1,14 +1,14 @@
-//! The folder in which an agent keeps its state, and what of it a confined turn gets.
+//! State folder of an agent, and the parts of it that a confined turn gets.
 //!
-//! Each adapter says it by constants: nothing that a configuration names becomes a path. A confined turn
-//! gets a folder of its own, in which the agent finds its settings and its session. What it writes there
-//! goes with the turn; [`own`](super::private_files) gives back the session and the renewed login, and nothing else.
+//! Each adapter defines them as constants: no path comes from a configuration. A confined turn gets its own folder
+//! with the agent's settings and session, which is removed after the turn; [`private_files`](super::private_files)
+//! only gives back the session and the renewed login.
 
 use std::path::{Path, PathBuf};
 
 use super::AgentSettings;
 
-/// What an adapter says about the folder of its agent. All paths are relative to that folder.
+/// State folder of an adapter's agent. All paths are relative to that folder.
 #[derive(Debug)]
 pub struct Home {
     /// The variable that moves the folder.
@@ -22,8 +22,8 @@ pub struct Home {
     /// Files that the agent reads and may rewrite: it gets a copy, which goes with the turn. A `*` in a name
     /// stands for anything.
     pub copied: &'static [&'static str],
-    /// What the agent only reads: it gets a link, behind which the kernel refuses to write. A final `/*`
-    /// means everything in a folder whose name does not begin with a dot.
+    /// Paths that the agent only reads: it gets a link, and the kernel refuses writes behind it. A final `/*` means
+    /// everything in a folder whose name does not begin with a dot.
     pub linked: &'static [&'static str],
     /// The files of a session, which are brought into the turn and given back after it. `{id}` stands for
     /// the name of the session, `{id8}` for its first eight characters, `*` for anything.
@@ -50,7 +50,7 @@ pub struct Login {
 pub struct Changed {
     /// The file.
     pub file: &'static str,
-    /// What becomes of its content.
+    /// Transformation of its content.
     pub with: fn(&[u8]) -> Vec<u8>,
 }
 

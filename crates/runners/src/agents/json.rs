@@ -1,7 +1,7 @@
-//! Looking into events whose shape is somebody else's.
+//! Reads events of foreign programs.
 //!
-//! A field that is missing or of another type is simply not there: events gain and lose fields with
-//! every release of the program that prints them.
+//! A missing field and a field of another type are both absent: events gain and lose fields with every release of the
+//! program.
 
 use serde_json::Value;
 
@@ -37,7 +37,7 @@ pub(crate) fn list<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
     value.pointer(pointer).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// What a tool call is about, in a few words: its command, path or pattern.
+/// Subject of a tool call in a few words: its command, path or pattern.
 pub(crate) fn about(input: &Value) -> String {
     const NAMES: [&str; 8] =
         ["command", "file_path", "path", "absolute_path", "pattern", "query", "url", "description"];

@@ -1,7 +1,7 @@
-//! What a turn shows while it runs, as text.
+//! Live output of a turn, as text.
 //!
-//! The answer goes out as it comes. What an agent *does* gets a line of its own that begins with
-//! [`DOES`], so that who watches can tell the two apart.
+//! The answer is passed on as it arrives. Each action of the agent gets a line that begins with [`DOES`], so that a
+//! reader can tell the two apart.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ const NEWS_CHARS_MAX: usize = 200;
 pub(super) struct Voice {
     live: Live,
     secrets: Secrets,
-    /// What it says word by word: a secret may come in two pieces.
+    /// Redactor of the answer, which arrives in pieces: a secret may be split over two.
     words: Redactor,
     /// Whether the last thing said left its line open.
     open: bool,

@@ -1,20 +1,20 @@
-//! Coding agents: which process performs a turn, and what its output says.
+//! Coding agents: the process that performs a turn, and the meaning of its output.
 //!
-//! An [`Adapter`] knows one program: the command line that starts or resumes a turn under the
-//! rules of its socket, and a [`Reader`] that understands the stream of events it prints. Adapters
-//! are pure: they start nothing, wait for nothing and touch no file. Whoever runs the process writes
-//! the files of a [`Launch`], feeds the stream to the reader and keeps the raw bytes.
+//! An [`Adapter`] knows one program: the command line that starts or resumes a turn under the policy of its socket,
+//! and a [`Reader`] for the event stream that it prints. Adapters are pure: they start no process, do not block and
+//! touch no file. The caller writes the files of a [`Launch`], runs the process, feeds the stream to the reader and
+//! keeps the raw bytes.
 //!
 //! # Invariants
 //!
-//! * The outcome of a turn comes from the terminal event of its stream. A stream that ends without
-//!   one has failed, whatever the exit code; a good terminal event is good, whatever follows it.
-//! * A reader never panics and never fails: what it does not know it ignores.
-//! * What a turn used is what *this turn* used. Where a program reports the total of its session,
-//!   the total so far is kept in [`AgentSession`] and subtracted.
+//! * The outcome of a turn comes from the terminal event of its stream. A stream without one has failed, whatever the
+//!   exit code; a good terminal event is good, whatever follows it.
+//! * A reader never panics and never fails: it ignores unknown input.
+//! * The usage of a turn is the usage of *this turn*. If a program reports the total of its session, [`AgentSession`]
+//!   keeps the total so far, which is subtracted.
 //!
-//! Deliberately absent: retries, time limits, locks and stored sessions, which are the business of
-//! whoever drives the process; and any rule of a run.
+//! Deliberately absent: retries, timeouts, locks and stored sessions, which belong to the caller; and any rule of a
+//! run.
 
 pub mod acp;
 mod ask;
@@ -78,13 +78,13 @@ pub trait Adapter: Send + Sync {
         self.capabilities().name
     }
 
-    /// What it can do.
+    /// Its capabilities.
     fn capabilities(&self) -> &'static Capabilities;
 
     /// The process that performs this turn, or why none can.
     fn launch(&self, ask: &Ask) -> Result<Launch, AdapterError>;
 
-    /// What understands the stream of this turn.
+    /// Reader of this turn's stream.
     fn reader(&self, ask: &Ask) -> Box<dyn Reader>;
 
     /// How to find out whether it is there and usable.
@@ -129,17 +129,17 @@ pub trait Reader: Send {
     /// ended; that changes nothing about the outcome.
     fn settled(&self) -> bool;
 
-    /// What the process is told next; asked for after every piece of its output.
+    /// Next bytes for the process's input; called after every piece of its output.
     fn reply(&mut self) -> Vec<u8> {
         Vec::new()
     }
 
-    /// What the process is told before it is asked to end.
+    /// Last bytes for the process's input before it is asked to exit.
     fn farewell(&mut self) -> Vec<u8> {
         Vec::new()
     }
 
-    /// What the turn came to.
+    /// Outcome of the turn.
     fn finish(self: Box<Self>, exit: Exit) -> Ended;
 }
 
@@ -148,7 +148,7 @@ pub trait Reader: Send {
 pub struct Launch {
     /// The program and its arguments; no shell reads them.
     pub argv: Vec<String>,
-    /// What it reads on standard input, which is then closed.
+    /// Standard input, which is then closed.
     pub stdin: Vec<u8>,
     /// Variables to set.
     pub set_env: Vec<(String, String)>,
@@ -178,9 +178,9 @@ pub enum AdapterError {
     Cannot {
         /// The agent.
         agent: &'static str,
-        /// What it cannot do.
+        /// The missing capability.
         what: String,
-        /// What to do instead.
+        /// Remedy.
         help: String,
     },
     /// The session has a name that cannot be an argument.
@@ -223,7 +223,7 @@ pub enum Cut {
     Flood,
 }
 
-/// What a turn came to.
+/// Outcome of a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ended {
     /// The answer, or why there is none.
@@ -231,11 +231,11 @@ pub struct Ended {
     /// The session as it stands now, to be kept for the next turn. There even if the turn failed, as
     /// soon as the program has named it.
     pub session: Option<AgentSession>,
-    /// What this turn used, as far as it is known.
+    /// Usage of this turn, as far as it is known.
     pub usage: Usage,
 }
 
-/// What is said of a session whose name cannot be an argument.
+/// Note about a session whose name cannot be an argument.
 const UNUSABLE_SESSION: &str = "the agent named its session with other characters than A-Z, a-z, 0-9, `.`, `_`, `:` \
      and `-`, or with a `-` in front; it is not kept, and the next turn begins anew";
 
@@ -284,7 +284,7 @@ pub enum LiveEvent {
     Tool {
         /// Its name as the program says it.
         name: String,
-        /// What it is used on: a command, a path, a pattern.
+        /// Its subject: a command, a path, a pattern.
         about: String,
     },
     /// A tool has finished.

@@ -1,9 +1,8 @@
 //! Runs turns against a [recording](super::record): no agent, no model, no network.
 //!
-//! The streams go through the same readers as live ones, so that what a turn comes to is found out
-//! anew. What is not played again is what the agent did to files; a utility that looks at them may
-//! therefore send the graph another way, and the first turn that was asked something else than its
-//! recording says so.
+//! The streams go through the same readers as live ones, so the outcome of each turn is computed again. The agent's
+//! changes to files are not replayed; a utility that reads files may therefore route the graph differently, and the
+//! first turn with another prompt than its recording reports it.
 
 use materia_contract::{ErrorCode, FailureClass, TurnOutput};
 use materia_engine::{BoxFuture, Runner, TurnFault, TurnJob, TurnReport, Work};
@@ -126,7 +125,7 @@ impl Runner for ReplayRunner {
     }
 }
 
-/// What a recorded turn was asked, as far as its reader needs to know.
+/// Input of a recorded turn, with the fields that its reader needs.
 fn ask(job: &TurnJob, prompt: &str, session: SessionPlan, settings: AgentSettings) -> Ask {
     Ask {
         prompt: prompt.to_owned(),

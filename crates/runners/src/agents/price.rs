@@ -1,8 +1,8 @@
-//! What tokens cost, for agents that report tokens only.
+//! Token prices, for agents that report tokens only.
 //!
-//! A small table of list prices in US dollars ships with the program and bears its date; the
-//! configuration replaces single models or adds others. A model that is in neither has no price,
-//! and the cost of its turns stays unknown. Tiers, discounts and subscriptions are not modelled.
+//! The program ships a small, dated table of list prices in US dollars; the configuration replaces or adds models. A
+//! model in neither has no price, and the cost of its turns stays unknown. Tiers, discounts and subscriptions are not
+//! modelled.
 
 use materia_contract::{PriceDoc, PricesDoc};
 
@@ -30,7 +30,7 @@ impl Prices {
         Self { shipped, own }
     }
 
-    /// What tokens of a model cost and from which day that price is; nothing for an unknown model.
+    /// Cost of a model's tokens and the date of the price; `None` for an unknown model.
     ///
     /// `cached` is the part of `input` that came from a cache.
     #[must_use]

@@ -1,11 +1,10 @@
-//! What an agent has for itself in a confined turn.
+//! Private files of an agent in a confined turn.
 //!
-//! An agent that we ship an adapter for gets a private copy of its [`Home`], made for this turn: its settings,
-//! and the session that it goes on in. After the turn the session and the renewed login are given back by name.
-//! They were written by whoever was confined, so no link is followed, no other file is touched, and nothing is
-//! taken that is not a plain file of a bounded size.
+//! An agent with a shipped adapter gets a private copy of its [`Home`] for this turn: its settings, and the session
+//! that it continues. After the turn the session and the renewed login are given back by name. Confined code wrote
+//! them, so no link is followed, no other file is touched, and only regular files of a bounded size are taken.
 //!
-//! Any other agent gets a folder in that of the cast, which its confined turns share.
+//! Any other agent gets a folder inside the cast's folder, which its confined turns share.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -34,7 +33,7 @@ const AGENTS: &str = "agents";
 /// The variable that tells other agents where they may write.
 const FOLDER_VARIABLE: &str = "MATERIA_AGENT_DIR";
 
-/// What an agent has for itself in a confined turn.
+/// Private files of an agent in a confined turn.
 pub(super) enum Own {
     /// A copy of its home.
     Copy(Box<Copied>),
@@ -47,7 +46,7 @@ pub(super) struct Copied {
     home: &'static Home,
     /// Where the home really is; nothing is brought and given back where that is not known.
     real: Option<PathBuf>,
-    /// What the variable names.
+    /// Value of the variable.
     value: PathBuf,
     folder: Folder,
     /// The project, as the mark of a session names it.

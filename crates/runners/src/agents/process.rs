@@ -1,7 +1,7 @@
-//! One process of a turn, from its start to its end.
+//! One process of a turn, from its start to its exit.
 //!
-//! The process runs under the [supervisor](crate::supervise) as utilities do; what differs is that
-//! its output is heard as it comes, that it may be answered, and that it is watched for silence.
+//! The process runs under the [supervisor](crate::supervise) as utilities do; in addition its output is read as it
+//! arrives, it may get replies, and it has a timeout for silence.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::supervise::mark::Mark;
 use crate::supervise::protocol::{RawPath, Spec, Verdict, Writable};
 use crate::utility::link::{Heard, Link, OVERDUE};
 
-/// What to start.
+/// Process to start.
 pub(super) struct Order {
     pub(super) argv: Vec<String>,
     pub(super) cwd: PathBuf,
@@ -29,9 +29,9 @@ pub(super) struct Order {
     /// The only places it may write to, where not all are.
     pub(super) writable: Option<Writable>,
     pub(super) polite: Polite,
-    /// What the supervisor locks as long as anybody of the tree lives.
+    /// File that the supervisor locks while any process of the tree lives.
     pub(super) lock: Option<PathBuf>,
-    /// What everything that is started carries.
+    /// Mark of all processes that are started.
     pub(super) mark: Mark,
     /// Files that must be as they were approved when it starts.
     pub(super) pinned: Vec<Pin>,
@@ -43,14 +43,14 @@ pub(super) trait StreamReader: Send {
     fn stdout(&mut self, bytes: &[u8]) -> Reply;
     /// Takes a piece of standard error.
     fn stderr(&mut self, bytes: &[u8]);
-    /// What is said to a process that has to end, before anything is done to it.
+    /// Last bytes for the process's input before it is stopped.
     fn farewell(&mut self) -> Vec<u8>;
 }
 
-/// What follows from a piece of output.
+/// Reaction to a piece of output.
 #[derive(Debug, Default)]
 pub(super) struct Reply {
-    /// What the process is told.
+    /// Bytes for the process's input.
     pub(super) say: Vec<u8>,
     /// Whether it has said how the turn went.
     pub(super) settled: bool,

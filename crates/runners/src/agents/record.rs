@@ -1,11 +1,9 @@
-//! Recordings: what the processes of a cast said, with the time it took, so that the same graph can
-//! be run against it later without an agent.
+//! Recordings: timed output of a cast's processes, so that the same graph can run against it later without an agent.
 //!
-//! A recording is a folder with one file a turn, `<socket>/<visit>-<attempt>.jsonl`. Its first line
-//! says who was asked what; then, for each process, how it was started, what it said and how it
-//! ended. Secrets are not in it: what is written has gone through the [redactor](crate::redact), of
-//! the environment only names are kept, and of the prompt, which the journal has word for word, a
-//! hash and the redacted text.
+//! A recording is a folder with one file a turn, `<socket>/<visit>-<attempt>.jsonl`. Its first line holds the agent
+//! and the prompt; then follow, for each process, its start, its output and its exit. It contains no secrets: all text
+//! passes the [redactor](crate::redact), only names of environment variables are kept, and of the prompt, which the
+//! journal has in full, a hash and the redacted text.
 
 mod line;
 
@@ -52,7 +50,7 @@ pub enum RecordError {
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong.
+        /// Description of the error.
         what: String,
     },
     /// The file system refused.
@@ -161,7 +159,7 @@ pub(super) struct Tape {
 #[derive(Debug)]
 struct Stream {
     redactor: Redactor,
-    /// What has no secret in it and was not written yet: at most the beginning of a character.
+    /// Redacted bytes that are not written yet: at most the beginning of a character.
     clean: Vec<u8>,
 }
 
@@ -170,7 +168,7 @@ impl Stream {
         Self { redactor: Redactor::new(secrets.clone()), clean: Vec::new() }
     }
 
-    /// What can be written now.
+    /// Bytes that can be written now.
     fn ready(&mut self) -> Vec<u8> {
         let end = match str::from_utf8(&self.clean) {
             Err(error) if error.error_len().is_none() => error.valid_up_to(),

@@ -1,8 +1,7 @@
-//! The agents there are: which one a socket gets, and how it is started.
+//! Known agents: chooses one for each socket, and knows how to start it.
 //!
-//! A socket's own `provider` comes first, then the one the person or the configuration named for
-//! the cast, then the first installed one in the order claude, codex, gemini, pi, and last the
-//! agents that the configuration brings, in its order.
+//! The order: the socket's own `provider`, the provider named for the cast by a person or the configuration, the first
+//! installed one of claude, codex, gemini, pi, and last the agents of the configuration, in its order.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -25,9 +24,9 @@ pub enum NoAgent {
     /// Nobody has heard of it.
     #[error("there is no agent `{name}`; known are {}", .known.join(", "))]
     Unknown {
-        /// What was asked for.
+        /// Requested name.
         name: String,
-        /// What there is.
+        /// Known names.
         known: Vec<String>,
     },
     /// It is known and not there.
@@ -63,7 +62,7 @@ pub enum NoAgent {
 pub struct Rules {
     /// The tools of the socket, if its author said so.
     pub tools: Option<ToolsDoc>,
-    /// What turns may write.
+    /// Write mode of the turns.
     pub mode: GlobalMode,
     /// The folder of documents.
     pub doc_root: String,
@@ -92,7 +91,7 @@ enum Kind {
 }
 
 impl Agent {
-    /// What knows its program.
+    /// Adapter of its program.
     #[must_use]
     pub fn adapter(&self) -> &dyn Adapter {
         match &self.kind {
@@ -272,7 +271,7 @@ impl AgentRegistry {
     }
 }
 
-/// What the variable names that moves the folder of an agent. Only adapters that we ship have one.
+/// Value of the variable that moves an agent's state folder. Only shipped adapters have one.
 fn state_dir(kind: &Kind) -> Option<PathBuf> {
     let Kind::Native(adapter) = kind else { return None };
     let value = env::var_os(adapter.home()?.variable).filter(|value| !value.is_empty())?;

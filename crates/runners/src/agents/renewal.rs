@@ -1,8 +1,7 @@
-//! What of a login that a confined turn has rewritten is taken over.
+//! Takes over a login that a confined turn has renewed.
 //!
-//! A file with logins can hold more than logins: with one agent a key that begins with `!` is a command. So the
-//! file is not taken over, only new values of the fields that a renewal changes, and only where such a value was
-//! before.
+//! A file with logins can hold more than logins: with one agent a key that begins with `!` is a command. So only new
+//! values of the fields that a renewal changes are taken over, and only if such a value existed before.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Makes the report of a turn out of what its process came to.
+//! Builds the report of a turn from the result of its process.
 
 use std::fmt::Write as _;
 use std::io;
@@ -11,7 +11,7 @@ use super::{AgentFault, Ended, Exit, FailureClass};
 use crate::redact::Secrets;
 use crate::utility::report::excerpt;
 
-/// What is known at the end of a turn.
+/// All data at the end of a turn.
 pub(super) struct Conclusion<'a> {
     pub(super) job: &'a TurnJob,
     pub(super) ended: Ended,
@@ -19,7 +19,7 @@ pub(super) struct Conclusion<'a> {
     /// The end of standard error.
     pub(super) stderr: String,
     pub(super) secrets: &'a Secrets,
-    /// What is worth knowing and no failure.
+    /// Remarks that are no failures.
     pub(super) notes: Vec<String>,
     /// How long it took, if it was measured.
     pub(super) took: Option<Duration>,

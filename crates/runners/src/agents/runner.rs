@@ -1,4 +1,4 @@
-//! Performs agent turns: one process a turn, under the supervisor, in its own room.
+//! Performs agent turns: one process a turn, under the supervisor, with its own write access.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -125,7 +125,7 @@ fn refused(job: &TurnJob, why: &str) -> TurnReport {
     without_process(ErrorCode::ProviderFailed, FailureClass::Permanent, message, "", None)
 }
 
-/// What a turn asks, as far as the job alone tells; session, room and settings are to be filled in.
+/// Input of a turn from the job alone; the caller fills in session, folders and settings.
 pub(super) fn ask_of(job: &TurnJob) -> Ask {
     let (prompt, tools, model, schema) = match &job.work {
         Work::Agent { prompt, tools, model, schema, .. } => {
@@ -170,7 +170,7 @@ struct Turn<'a> {
     limits: Limits,
 }
 
-/// What a process came to.
+/// Result of a process.
 enum Attempt {
     Ended(Box<Ended>, Exit, String),
     /// There is nothing to conclude from.

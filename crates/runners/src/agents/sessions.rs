@@ -1,13 +1,11 @@
-//! The sessions of a cast: what their programs call them, and who may use one now.
+//! Sessions of a cast: their names in the agents' programs, and locks on them.
 //!
-//! The kernel names a session when it begins and ties it to its node and work item; here stands,
-//! one file a session under `sessions/` in the folder of the cast, what the agent made of it. The
-//! file is written before a process starts and after it ended, so that it is right after a crash:
-//! at worst it says that a session was begun and nothing came of it.
+//! The kernel names a session when it starts and ties it to its node and work item. One file a session under
+//! `sessions/` in the cast's folder holds the agent's data about it. The file is written before a process starts and
+//! after it exits, so that it is right after a crash: at worst it says that a session was started without a result.
 //!
-//! Two locks keep a session from being used twice at once. One is ours, for the length of a turn;
-//! the other is held by the supervisor as long as anybody of the agent's tree lives, which may be a
-//! moment longer than we do.
+//! Two locks keep a session from being used twice at once. One is ours, for the length of a turn; the supervisor holds
+//! the other while any process of the agent's tree lives, which may be a moment longer.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -63,7 +61,7 @@ pub(super) enum SessionError {
     },
 }
 
-/// What is written down about a session.
+/// Stored data of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Kept {
@@ -72,7 +70,7 @@ struct Kept {
     /// How often it was begun anew. Each beginning has a name of its own, for a program does not
     /// begin twice under one name.
     begun: u32,
-    /// What the program made of it, once it has said so.
+    /// The program's own session, once it has reported it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     session: Option<AgentSession>,
     /// Whether its last turn gave an answer.
@@ -127,10 +125,10 @@ impl Held {
         Ok(Self { id, resume: session.resume, folder, kept, _lock: lock })
     }
 
-    /// What the turn does about its session; where it should go on and cannot, why not.
+    /// Session plan of the turn; an error if it should resume and cannot.
     ///
-    /// A further attempt after an answer that was rejected goes on too: the agent knows what it
-    /// did and only has to mend it. One after a crash begins anew, for it gets the whole prompt.
+    /// A retry after a rejected answer resumes too: the agent knows its work and only has to fix it. A retry after a
+    /// crash starts a new session, because it gets the whole prompt.
     pub(super) fn plan(&self, agent: &str) -> Result<SessionPlan, String> {
         let goes_on = self.resume || (self.kept.begun > 0 && self.kept.answered);
         match &self.kept.session {
@@ -210,7 +208,7 @@ fn name(id: Uuid, begun: u32) -> Uuid {
     Uuid::new_v8(bytes)
 }
 
-/// What is written there. What cannot be read was not written by us and counts as nothing.
+/// Reads the file. An unreadable file was not written by us and counts as absent.
 fn read(folder: &Folder, id: Uuid) -> io::Result<Option<Kept>> {
     match folder.read(file_name(id), FILE_BYTES_MAX) {
         Ok(bytes) => Ok(serde_json::from_slice(&bytes).ok()),

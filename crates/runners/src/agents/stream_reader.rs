@@ -1,4 +1,4 @@
-//! Listens to one process: cuts its stream into lines, has them understood, and keeps them.
+//! Reads the output of one process: splits it into lines, parses them, and keeps them.
 
 use std::path::PathBuf;
 
@@ -53,7 +53,7 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// What it came to, and the end of what it said on standard error.
+    /// Outcome of the turn, and the end of standard error.
     pub(super) fn finish(mut self, exit: Exit) -> (Ended, String) {
         // The last line may have no end: the process was cut off in the middle of it.
         let (reader, voice, cwd) = (&mut self.reader, &mut *self.voice, &self.cwd);

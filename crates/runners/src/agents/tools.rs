@@ -1,4 +1,4 @@
-//! What a turn may do, before any agent's own words for it.
+//! Permissions of a turn, independent of any agent.
 
 use materia_contract::{GlobalMode, ToolSet, ToolsDoc, tool_writes};
 
@@ -59,7 +59,7 @@ pub enum Reach {
     Project,
 }
 
-/// What a turn may do: the tools of its socket under the mode of the cast.
+/// Permissions of a turn: the tools of its socket under the mode of the cast.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Grant {
     /// No tool at all.
@@ -75,7 +75,7 @@ pub enum Grant {
 }
 
 impl Grant {
-    /// What this turn may do.
+    /// Permissions of this turn.
     ///
     /// | tools      | Implementation | Planning                                           |
     /// |------------|----------------|----------------------------------------------------|

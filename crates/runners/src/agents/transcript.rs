@@ -1,4 +1,4 @@
-//! The file in which the stream of a turn is kept, word for word but for secrets.
+//! Transcript file: the raw stream of a turn without secrets.
 
 use std::io;
 
@@ -20,7 +20,7 @@ const EXTENSION: &str = "transcript.jsonl";
 pub(super) struct TranscriptWriter {
     file: KeptFile,
     redactor: Redactor,
-    /// What has been taken and not written yet.
+    /// Redacted bytes that are not written yet.
     clean: Vec<u8>,
 }
 
@@ -52,7 +52,7 @@ impl TranscriptWriter {
         self.clean.clear();
     }
 
-    /// What there is now; or why there is nothing that could be relied on.
+    /// The finished transcript, or the reason why it is not reliable.
     pub(super) fn finish(mut self) -> io::Result<Transcript> {
         self.redactor.finish(&mut self.clean);
         self.write();

@@ -1,4 +1,4 @@
-//! What a turn says while another process looks after it, read off its transcript.
+//! Live output of a turn that another process runs, read from its transcript.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,9 +1,9 @@
-//! What a turn used.
+//! Usage of a turn.
 
 use materia_contract::{Amount, TurnUsage};
 use serde::{Deserialize, Serialize};
 
-/// What one turn used, as far as it is known. Absent means unknown, never zero.
+/// Usage of one turn, as far as it is known. Absent means unknown, never zero.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Usage {
     /// The model that answered.
@@ -21,7 +21,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// What goes into the journal; nothing where nothing is known.
+    /// Usage for the journal; `None` if nothing is known.
     #[must_use]
     pub fn turn(&self) -> Option<TurnUsage> {
         let turn = TurnUsage {
@@ -61,10 +61,9 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// What was used since `earlier`.
+    /// Usage since `earlier`.
     ///
-    /// A total that shrank is the total of another session (the program has begun anew): then it
-    /// is itself what was used.
+    /// A smaller total belongs to a new session of the program: then the total itself is the usage.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let shrank =

@@ -1,4 +1,4 @@
-//! Where the processes of a turn may write, and the private folder they get.
+//! Folders that the processes of a turn may write to, including their private folder.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ pub(super) struct WriteAccess {
     pub(super) temporary: Option<PathBuf>,
     /// The only folders that may be written to, where not all may.
     pub(super) write_roots: Option<Vec<PathBuf>>,
-    /// What there is to say about it.
+    /// Remarks for the report.
     pub(super) notes: Vec<String>,
     cast: Folder,
     /// The name of what is private in the folder of the cast.
@@ -62,7 +62,7 @@ impl WriteAccess {
         made.map(Some).map_err(|error| format!("no private folder for it: {error}"))
     }
 
-    /// What the sandbox allows, with what the agent has for itself.
+    /// Write access in the sandbox, including the agent's private files.
     pub(super) fn writable(&self, own: Option<&Own>) -> Option<Writable> {
         let roots = self.write_roots.as_ref()?.iter().map(PathBuf::as_path);
         let folders = roots.chain(own.map(Own::folder));

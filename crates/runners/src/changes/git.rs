@@ -1,4 +1,4 @@
-//! Calls of git for a look at what a turn changed, under the sandbox.
+//! Calls git under the sandbox, to find the changes of a turn.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -56,7 +56,7 @@ impl Program {
         Some(Self { alone, ..program })
     }
 
-    /// What may be run where git runs; `None` if everything may.
+    /// Files that git may execute; `None` if there is no restriction.
     pub(super) fn only_runs(&self) -> Option<Vec<RawPath>> {
         let loaders = LOADERS.iter().map(Path::new).filter(|folder| folder.is_dir());
         let runs = loaders.chain([self.path.as_path()]).map(RawPath::from);
@@ -73,13 +73,13 @@ pub(super) struct Git<'a> {
     pub(super) top: &'a Path,
     /// Where further objects lie.
     pub(super) objects: &'a [PathBuf],
-    /// What is taken over from the settings of the project's repository.
+    /// Settings taken over from the project's repository.
     pub(super) settings: Vec<String>,
     pub(super) halt: &'a AtomicBool,
 }
 
 impl Git<'_> {
-    /// What a call says, if it goes well and in time; of more than `most` bytes the beginning, and one byte more.
+    /// Output of a call that succeeds in time. Longer output is cut to `most` bytes plus one.
     pub(super) fn run<'w>(
         &self,
         words: impl IntoIterator<Item = &'w OsStr>,
@@ -105,7 +105,7 @@ impl Git<'_> {
         (ended.success() || cut_short).then_some(said)
     }
 
-    /// What it says, and whether there was more; ends it where that takes too long.
+    /// Reads the output, and whether it was cut; kills the process if it takes too long.
     fn hear(&self, child: &mut Child, most: usize) -> Option<(Vec<u8>, bool)> {
         let stdout = child.stdout.take()?;
         let (sender, heard) = channel();

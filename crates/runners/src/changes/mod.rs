@@ -1,28 +1,24 @@
-//! What a turn changed in the project, as a diff.
+//! Changes of a turn in the project, as a diff.
 //!
-//! The project is looked at before the turn and after it, with git, and the two trees are compared. Nothing
-//! of the user's repository is touched: index and new objects lie in a folder of their own for each look, which
-//! goes when the turn ends. Only objects that are there already are read from the repository.
+//! Git takes a snapshot of the project before the turn and after it, and compares the two trees. The user's repository
+//! is not touched: the index and new objects of each snapshot are in a separate folder, which is removed when the turn
+//! ends. Only existing objects are read from the repository.
 //!
 //! # Invariants
 //!
-//! * No settings count but ours: not those of the repository, of its submodules, of the user or of the system. A turn
-//!   that may write may also have written those, and a filter, a hook or a monitor that they name would run outside
-//!   the room of the turn. The repository is found without asking git, which would read them.
-//! * Submodules and other repositories inside the project are not looked into: git would start itself there, with
-//!   their settings.
-//! * The look is confined: where the kernel can, git may write to the folder of the look alone, may not use the
-//!   network, may run no program and send no signal. The look after a turn has a folder that did not exist while the
-//!   turn ran.
-//! * No diff is no failure: where there is no repository, no git, or too much to look at in time, a turn
-//!   simply leaves none.
+//! * Only our own git settings apply: not those of the repository, its submodules, the user or the system. A turn with
+//!   write access may have changed those, and a filter, hook or monitor in them would run outside of the turn's
+//!   sandbox. The repository is found without git, which would read them.
+//! * Submodules and other repositories inside the project are skipped: git would start itself there, with their
+//!   settings.
+//! * The snapshot is confined if the kernel supports it: git may write only to the snapshot's folder, use no network,
+//!   run no program and send no signal. The snapshot after a turn has a folder that did not exist while the turn ran.
+//! * No diff is no failure: without a repository, without git, or if it takes too long, a turn has no diff.
 //!
-//! Files are taken as git would store them: line ends are converted as `.gitattributes` and `core.autocrlf` say,
-//! which git does by itself. What a filter would make of a file is not known; such a file is compared as it lies
-//! there.
+//! Files are compared as git would store them, with the line ends of `.gitattributes` and `core.autocrlf`. Filters are
+//! not run; a file with a filter is compared as it is on disk.
 //!
-//! Turns that run side by side in one project see each other's changes. Deliberately absent: what was
-//! changed under ignored paths.
+//! Parallel turns in one project see each other's changes. Deliberately absent: changes under ignored paths.
 
 mod git;
 mod repository;
@@ -36,7 +32,7 @@ use materia_safe_fs::Temporary;
 
 use snapshot::Look;
 
-/// What is kept of a diff.
+/// Maximum size of a diff.
 const DIFF_BYTES_MAX: usize = 256 * 1024;
 
 /// A project as it was before a turn.
@@ -56,7 +52,7 @@ impl Before {
         .await
     }
 
-    /// What has changed since; `None` if nothing has.
+    /// Diff since this snapshot; `None` if nothing changed.
     pub(crate) async fn diff(self, job: &TurnJob) -> Option<String> {
         looking(job, move |job, halt| {
             let mut look = Look::open(job, halt)?;

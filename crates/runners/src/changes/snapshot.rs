@@ -1,4 +1,4 @@
-//! One look at a project.
+//! Snapshot of a project.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -161,7 +161,7 @@ impl Look {
         }
     }
 
-    /// What differs between two states.
+    /// Diff of two trees.
     pub(super) fn diff(&self, before: &str, after: &str) -> Option<String> {
         let words = ["diff", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index"];
         let words = words.into_iter().chain(["--ignore-submodules=all", before, after]);

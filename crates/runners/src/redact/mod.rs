@@ -1,15 +1,15 @@
-//! Takes secrets out of whatever is kept, however a stream was cut into pieces.
+//! Removes secrets from everything that is kept, however a stream is split.
 //!
-//! One funnel for everything that comes from a turn, of agents and utilities alike: the streams on their way into
-//! transcripts, recordings and the files of a turn, and each [report](Secrets::report) as a whole. What is routed is
-//! what is kept, so that a replay sees the same.
+//! All output of a turn passes here, of agents and utilities alike: the streams into transcripts, recordings and the
+//! files of a turn, and each [report](Secrets::report) as a whole. The routed data is the kept data, so that a replay
+//! sees the same.
 //!
-//! Two kinds are known: *values*, which we were told (what a variable with a telling name holds, however JSON, URLs and
-//! Base64 write it), and *shapes*, which the well-known services give their tokens and which private keys have.
-//! What might be the beginning of one is held back until the next piece tells.
+//! Two kinds are known: *values* (the value of a variable with a secret name, in the encodings of JSON, URLs and
+//! Base64), and *shapes* (tokens of well-known services, and private keys). A possible beginning of one is held back
+//! until the next piece decides.
 //!
-//! Deliberately absent: guessing. A password that nobody declared and that looks like any word
-//! stays. So does what a person wrote: the request, the configuration, the prompts.
+//! Deliberately absent: guessing. An undeclared password that looks like any word stays. So does text that a person
+//! wrote: the request, the configuration, the prompts.
 
 mod funnel;
 mod pem;
@@ -29,7 +29,7 @@ use shapes::{SHAPES, Shape};
 pub use stream::Redactor;
 use values::Pattern;
 
-/// What stands in the place of a secret.
+/// Replacement for a secret.
 pub const MARK: &str = "[redacted]";
 
 /// The shortest value that is looked for: shorter ones are in every text.
@@ -75,7 +75,7 @@ struct Known {
     heads: Vec<Vec<usize>>,
     /// The two bytes that a value can begin with, a bit for each pair.
     pairs: Vec<u64>,
-    /// What each byte is good for: see [`VALUE`] and [`SHAPE`].
+    /// Flags of each byte: [`VALUE`] and [`SHAPE`].
     bytes: [u8; 256],
     /// The shapes by their first byte.
     shapes: BTreeMap<u8, Vec<&'static Shape>>,
@@ -154,7 +154,7 @@ impl Secrets {
         self.0.heads[usize::from(first)].iter().map(|at| &self.0.values[*at])
     }
 
-    /// What each byte can be the beginning of.
+    /// Flags of each byte: the kinds of secret that can begin with it.
     fn table(&self) -> &[u8; 256] {
         &self.0.bytes
     }
@@ -192,7 +192,7 @@ fn pair(first: u8, second: u8) -> (usize, u64) {
     (number / 64, 1 << (number % 64))
 }
 
-/// What to look for because of a variable, if its name says that its value is a secret.
+/// Patterns for the value of a variable, if its name is the name of a secret.
 fn forms(name: &OsStr, value: &OsStr) -> Vec<Pattern> {
     // A line end that a shell left at its end is no part of it.
     let value = value.as_bytes().trim_ascii();

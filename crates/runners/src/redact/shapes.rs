@@ -1,11 +1,11 @@
-//! What the tokens of well-known services look like.
+//! Shapes of the tokens of well-known services.
 
 use super::stream::Found;
 
 /// The longest token that is held back whole; of a longer one the rest is dropped as it comes.
 pub(super) const TOKEN_BYTES_MAX: usize = 8 * 1024;
 
-/// What a token looks like: how it begins, and how long it must be to be one.
+/// Shape of a token: its prefix, and its minimum length.
 #[derive(Debug)]
 pub(super) struct Shape {
     pub(super) prefix: &'static [u8],

@@ -1,4 +1,4 @@
-//! One stream on its way through the funnel.
+//! Redactor of one stream.
 
 use super::pem::{self, Key};
 use super::shapes::{is_body, look_for};
@@ -9,11 +9,11 @@ use super::{MARK, SHAPE, Secrets, VALUE};
 #[derive(Debug)]
 pub struct Redactor {
     secrets: Secrets,
-    /// What has not been decided yet.
+    /// Bytes that are not decided yet.
     pub(super) held: Vec<u8>,
     /// The two bytes before it.
     before: [u8; 2],
-    /// What of an escape has gone out.
+    /// Part of an escape that was already written.
     open: Escape,
     /// Whether we are inside a token too long to be held.
     swallowing: bool,
@@ -46,7 +46,7 @@ impl Escape {
         }
     }
 
-    /// What makes it whole, where a text is taken out that begins with this byte.
+    /// Bytes that complete the escape, if the removed text begins with this byte.
     fn rest(self, next: u8) -> &'static [u8] {
         match self {
             Self::Begun if b"\"\\/bfnrtu".contains(&next) => b"\\",
@@ -56,7 +56,7 @@ impl Escape {
     }
 }
 
-/// What stands at some place.
+/// Result of a search at one position.
 pub(super) enum Found {
     /// A secret of this length; `open` if it goes on beyond what we have.
     Secret {

@@ -1,4 +1,4 @@
-//! What a scripted answer changed in one file, as a unified diff with one hunk.
+//! Change of a scripted answer in one file, as a unified diff with one hunk.
 
 use std::fmt::Write as _;
 

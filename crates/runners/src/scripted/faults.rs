@@ -1,11 +1,11 @@
-//! What of a script does not fit a plan.
+//! Faults of a script for a plan.
 
 use std::collections::BTreeMap;
 
 use materia_contract::script::Script;
 use materia_contract::{Behavior, Do, Edge, NodeId, Plan};
 
-/// What of a script names nothing in the plan or cannot be played, in words, all at once.
+/// Faults of a script: names that the plan does not have, and entries that cannot be played. All at once, in words.
 #[must_use]
 pub fn faults(script: &Script, plan: &Plan) -> Vec<String> {
     let mut faults = utilities(script, plan);
@@ -60,7 +60,7 @@ fn timeline<'a>(script: &'a Script, plan: &'a Plan) -> impl Iterator<Item = Stri
     })
 }
 
-/// What an act names that the plan does not have.
+/// Name in an act that the plan does not have.
 fn unknown(act: &Do, plan: &Plan) -> Option<String> {
     match act {
         Do::Offer { edge, .. } => {

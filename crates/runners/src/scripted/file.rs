@@ -1,4 +1,4 @@
-//! Reads scripts, and says which of their lists answers which node.
+//! Reads scripts, and maps their lists to nodes.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -38,7 +38,7 @@ pub enum ScriptError {
     Timeline {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// Description of the error.
         message: String,
     },
     /// It is no script.
@@ -50,7 +50,7 @@ pub enum ScriptError {
         line: usize,
         /// The column, from 1.
         column: usize,
-        /// What is wrong there.
+        /// Description of the error.
         message: String,
     },
 }

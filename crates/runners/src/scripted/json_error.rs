@@ -1,4 +1,4 @@
-//! What a JSON reader says, in the words of the people who write the file.
+//! Rewrites errors of the JSON parser for authors of scripts.
 
 /// The same in plain words. What is not known is left as it is.
 pub(super) fn words(said: &str) -> String {
@@ -47,7 +47,7 @@ pub(super) fn words(said: &str) -> String {
     .to_owned()
 }
 
-/// What is needed.
+/// The expected type, for authors.
 fn a_thing(wanted: &str) -> String {
     match wanted {
         "a sequence" => "a list",
@@ -66,7 +66,7 @@ fn a_thing(wanted: &str) -> String {
     .to_owned()
 }
 
-/// What stands there instead.
+/// The type that was found, for authors.
 fn what_is_there(found: &str) -> String {
     let (kind, value) = found.split_once(' ').unwrap_or((found, ""));
     match kind {

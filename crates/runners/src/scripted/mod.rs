@@ -1,9 +1,7 @@
-//! The scripted provider: answers turns from a file, those of agents without a model and those of utilities
-//! without a program.
+//! Scripted provider: answers the turns of agents and utilities from a file, without a model or a program.
 //!
-//! Which answer a turn takes is not decided here: the position in each list is a fold over the
-//! events of the run and arrives with the turn. So the same turn always gets the same answer,
-//! also after a crash.
+//! The position in each list is a fold over the events of the run and comes with the turn. So the same turn always
+//! gets the same answer, also after a crash.
 
 mod diff;
 mod faults;
@@ -180,7 +178,7 @@ fn fault(message: String, said: Option<TurnOutput>) -> TurnFault {
     TurnFault { code: ErrorCode::ProviderFailed, message, report, withheld: false }
 }
 
-/// What the agent is taken to have said. Where an answer has both, `text` wins over `json`.
+/// Output of the agent. If an answer has both, `text` wins over `json`.
 fn output(job: &TurnOrder, answer: &Answer) -> TurnOutput {
     let output = match (&answer.text, &answer.json) {
         (Some(text), _) => text.clone(),

@@ -1,7 +1,6 @@
-//! The files a scripted answer changes, and the artifacts it leaves.
+//! Files that a scripted answer changes, and its artifacts.
 //!
-//! All paths are checked before the first byte is written, so that a refused answer changes
-//! nothing.
+//! All paths are checked before the first byte is written, so that a refused answer changes nothing.
 
 use std::fs;
 use std::io;
@@ -35,9 +34,9 @@ pub(super) enum WriteError {
          nothing was written"
     )]
     Planning {
-        /// What it would write.
+        /// Path that it would write.
         path: String,
-        /// What it may.
+        /// Folder that it may write to.
         doc_root: String,
     },
     /// The policy of its socket forbids it.
@@ -46,9 +45,9 @@ pub(super) enum WriteError {
          nothing was written"
     )]
     Policy {
-        /// What it would write.
+        /// Path that it would write.
         path: String,
-        /// What it may, in words.
+        /// Allowed paths, in words.
         allowed: String,
     },
     /// The kind of an artifact is no plain name.

@@ -1,11 +1,12 @@
-//! A cgroup for the processes of a turn, where the system lets us make one.
+//! A cgroup for the processes of a turn, if the system lets us make one.
 //!
-//! To be in a cgroup is inherited, whatever a process does to its environment, its session or its parents; and
-//! `cgroup.kill` ends all that are in it at once. So a turn's cgroup also finds what outlived materia *and* its supervisor.
+//! Membership in a cgroup is inherited, whatever a process does to its environment, its session or its parents; and
+//! `cgroup.kill` kills all members at once. So a turn's cgroup also finds processes that outlived materia *and* the
+//! supervisor.
 //!
-//! Moving a process takes the kernel milliseconds. Therefore a turn gets its cgroup once it has run for [`LONG`]; one
-//! that is over before pays nothing, and the [sweep](super::mark) alone looks after it. A program that may write to the
-//! hierarchy (root, or the user in a delegated part of it) can leave its cgroup; the sweep does not ask where it is.
+//! Moving a process takes the kernel milliseconds. Therefore a turn gets its cgroup only after it has run for
+//! [`LONG`]; for shorter turns the [sweep](super::mark) is enough. A program that may write to the hierarchy (root, or
+//! the user in a delegated part of it) can leave its cgroup; the sweep finds it anyway.
 
 use std::fs;
 use std::io;
@@ -23,7 +24,7 @@ pub(super) const LONG: Duration = Duration::from_millis(100);
 /// The age at which an empty cgroup is considered abandoned.
 const LEFT: Duration = Duration::from_mins(1);
 
-/// What the name of each of ours begins with; the mark of the turn follows.
+/// Prefix of the name of each of our cgroups; the mark of the turn follows.
 const PREFIX: &str = "materia-";
 /// How deep a cgroup of ours is looked for.
 const DEPTH_MAX: usize = 12;

@@ -1,11 +1,11 @@
-//! The system calls that a confined program may not make.
+//! System calls that a confined program may not make.
 //!
-//! Landlock decides about files by their place. What it does not decide about, and what leads around it, is refused here by the
-//! call: mounts, namespaces, other processes, the kernel itself. A call is refused with EPERM. One that is newer than
-//! this list answers ENOSYS, as an older kernel would, and so does `clone3`, whose flags nobody can see. Calls by another
-//! table (32-bit, x32) end the process.
+//! Landlock decides about files by their path. This filter refuses calls that Landlock does not cover or that bypass
+//! it: mounts, namespaces, other processes, the kernel itself. A refused call returns EPERM. A call newer than this
+//! list returns ENOSYS, as in an older kernel, and so does `clone3`, whose flags the filter cannot read. Calls by
+//! another table (32-bit, x32) kill the process.
 //!
-//! Arguments are compared in the width that the kernel reads them in: bits above it could be anything.
+//! Arguments are compared in the width that the kernel reads: bits above it could be anything.
 
 use std::collections::BTreeMap;
 
@@ -16,12 +16,12 @@ use seccompiler::{
     SeccompFilter, SeccompRule, sock_filter,
 };
 
-/// What a filter refuses beside the calls that it always does.
+/// Optional refusals of a filter, besides the calls that it always refuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Filter {
     /// Sockets of every kind but those of this machine (`AF_UNIX`).
     pub(super) offline: bool,
-    /// What changes files and memory of others past Landlock, where writing is bounded.
+    /// Calls that change files or memory of others past Landlock; used if write access is restricted.
     pub(super) bounded: bool,
 }
 
@@ -244,7 +244,7 @@ const CHMOD_HERE: &[(i64, u8)] = &[];
 
 /// The bit that marks a call by the x32 table.
 const BY_X32: u32 = 0x4000_0000;
-/// What the number of a call is where there is none.
+/// Number of a call if there is none.
 const NO_CALL: u32 = u32::MAX;
 
 /// A filter for numbers instead of calls, which the library has no words for: what is newer than the lists, `clone3`, x32.

@@ -1,4 +1,4 @@
-//! The lock that one tree holds while anybody of it lives.
+//! Lock that is held while any process of a tree lives.
 
 use std::fs::{File, TryLockError};
 use std::io;

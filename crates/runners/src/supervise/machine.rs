@@ -1,4 +1,4 @@
-//! What the machine has to hold turns with.
+//! Sandbox mechanisms of this machine.
 
 use std::fs;
 use std::sync::OnceLock;
@@ -11,7 +11,7 @@ use super::{cgroup, sandbox};
 /// The first version of Landlock that covers every way of writing; the one before it lacks truncation.
 const COMPLETE: u32 = 3;
 
-/// What the machine has. Looked for once: a kernel does not change.
+/// Sandbox mechanisms of this machine. Detected once: a kernel does not change.
 #[must_use]
 pub fn machine() -> Sandbox {
     static FOUND: OnceLock<Sandbox> = OnceLock::new();

@@ -1,16 +1,15 @@
-//! The mark that everything carries which a turn starts.
+//! Mark of all processes that a turn starts.
 //!
-//! A supervisor keeps its tree together as long as it lives. One that is killed cannot; what it leaves has the mark
-//! of its turn in its environment (`MATERIA_TURN`), and the supervisor itself has it among its arguments. By the
-//! mark leftovers are found: those of one turn when it ends without its supervisor's word, and those of a whole run
-//! before it is carried on.
+//! A living supervisor keeps its tree together. After it is killed, the remaining processes have the mark of their
+//! turn in their environment (`MATERIA_TURN`), and the supervisor itself has it in its arguments. The mark finds
+//! leftovers: of one turn when it ends without a report of its supervisor, and of a whole run before it is resumed.
 //!
-//! A mark says which run it belongs to by the path of the cast's folder and by the folder itself, so that neither a
-//! project that was moved nor a copy of one confuses anybody. It is no secret.
+//! A mark identifies its run by the path of the cast's folder and by the folder itself, so that neither a moved
+//! project nor a copy of one is mistaken. It is no secret.
 //!
-//! Where a turn got a [cgroup](super::cgroup), that has the mark in its name, and all in it are found whatever they did.
-//! Not found otherwise: a program that cleared its environment, or forbade others to read it, *and* left its session
-//! *and* lost both its supervisor and materia. As long as materia lives, such a one becomes its child and is found by that.
+//! The [cgroup](super::cgroup) of a turn has the mark in its name, and all its members are found. Otherwise not found:
+//! a program that cleared its environment, or made it unreadable, *and* left its session *and* lost both its
+//! supervisor and materia. While materia lives, such a program becomes its child and is found that way.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -176,7 +175,7 @@ fn is_in_exec(seen: &Seen) -> bool {
     !seen.zombie && !seen.leaderless && empty("cmdline") && empty("environ") && runs_a_file()
 }
 
-/// What a process shows of its memory. One whose first thread has ended shows it by its other threads alone.
+/// Reads a file of a process in `/proc`. If its first thread has ended, only its other threads have it.
 fn shown(seen: &Seen, file: &str) -> Vec<u8> {
     let pid = seen.pid;
     if !seen.leaderless {

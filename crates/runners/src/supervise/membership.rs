@@ -1,12 +1,12 @@
-//! Whether a process belongs to a turn: by the mark in its environment, and by those above it.
+//! Decides whether a process belongs to a turn: by the mark in its environment, and by its ancestors.
 //!
-//! A turn can clear its environment and leave its session; it stays beneath its supervisor, which inherits every orphan.
-//! A turn that kills its supervisor is inherited by the process that drives the cast, which is known by its name. So who
-//! asks is found by walking up. A turn can put processes between itself and its supervisor that look like others; it
-//! cannot take away the true one above them. Therefore everybody on the way must permit what is asked.
+//! A turn can clear its environment and leave its session; it stays below its supervisor, which inherits every orphan.
+//! If it kills its supervisor, the process that runs the cast inherits it, which is known by its name. So the check
+//! walks up the ancestors. A turn can insert processes that look like others between itself and its supervisor, but
+//! cannot remove the real one above them. Therefore every ancestor must permit the request.
 //!
-//! Not found: a process that another one started on a turn's request (a service, a container), one in a process
-//! namespace of its own, and one that killed its supervisor and the process that drives the cast.
+//! Not found: a process that another one started on a turn's request (a service, a container), one in its own process
+//! namespace, and one that killed its supervisor and the process that runs the cast.
 
 use std::collections::HashMap;
 use std::fs;
@@ -46,7 +46,7 @@ pub fn own_turn() -> Option<InTurn> {
     told.or(marked.then_some(InTurn { steers: false }))
 }
 
-/// What `/proc` tells of processes; each is read once.
+/// Data of processes from `/proc`; each is read once.
 #[derive(Debug, Default)]
 pub struct Processes(HashMap<i32, Told>);
 

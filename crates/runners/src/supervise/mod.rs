@@ -5,32 +5,28 @@
 //!          ◄── stdout: frames O, E, … and one last X ──             ◄─ stdout, stderr ─┤
 //!                                                        (subreaper)                  ├─ grandchild
 //!                                                             ▲                       └─ …
-//!                                                             └── whoever is orphaned comes here
+//!                                                             └── inherits orphans
 //! ```
 //!
-//! Why a process of its own: only a *subreaper* inherits orphans, and being one is a property of
-//! a whole process. Whatever the child starts, however it forks, changes its group or opens a
-//! session of its own, stays a descendant of the supervisor until it is reaped here. So the tree
-//! is empty exactly when `wait` has nobody left to wait for, and nothing can hide.
+//! It is a separate process because only a *subreaper* inherits orphans, and that is a property of a whole process.
+//! Every process that the child starts, even in its own group or session, stays a descendant of the supervisor until
+//! the supervisor reaps it. So the tree is empty exactly when `wait` has no child left.
 //!
-//! * The child ends: what it left behind is killed, the pipes are emptied, and one last frame
-//!   says how it went. An open pipe that somebody outside the tree holds is not waited for.
-//! * materia asks (`T`): everybody gets SIGTERM (or SIGINT), a grace period, then SIGKILL.
-//! * materia goes away, in whatever manner: its end of the pipe closes with it, and everybody
-//!   gets SIGKILL at once.
+//! * The child exits: its remaining processes are killed, the pipes are emptied, and one last frame reports the
+//!   result. The supervisor does not wait for a pipe that a process outside of the tree holds open.
+//! * materia asks (`T`): all processes get SIGTERM (or SIGINT), a grace period, then SIGKILL.
+//! * materia dies: its end of the pipe closes, and all processes get SIGKILL at once.
 //!
-//! The supervisor has a session of its own, so that a Ctrl-C on the terminal reaches materia
-//! alone; the child has a group of its own within it. In Planning mode the child is started from
-//! inside a sandbox, and every descendant inherits that; the supervisor itself stays outside.
+//! The supervisor has its own session, so that a Ctrl-C on the terminal only reaches materia; the child has its own
+//! group in it. In Planning mode the child is started from inside a sandbox, which every descendant inherits; the
+//! supervisor itself stays outside.
 //!
-//! What is supervised runs as the same user and wishes perhaps to be somebody else. Therefore the
-//! supervisor cannot be traced or opened through `/proc` by programs without privileges, its last
-//! frame begins with a [token](protocol::Token) that only materia knows, and whatever it leaves when
-//! it is killed carries a [mark](mark::Mark) by which it is found.
+//! The child runs as the same user and may try to impersonate the supervisor. Therefore programs without privileges
+//! cannot trace the supervisor or open it through `/proc`, its last frame begins with a [token](protocol::Token) that
+//! only materia knows, and processes that remain after it is killed have a [mark](mark::Mark).
 //!
-//! Deliberately absent: time limits, output limits, and any knowledge of casts. The
-//! [`UtilityRunner`](crate::UtilityRunner) decides those. There is no async runtime either: the
-//! process must start fast.
+//! Deliberately absent: timeouts, output limits, and any knowledge of casts, which belong to the
+//! [`UtilityRunner`](crate::UtilityRunner); and an async runtime, because the process must start fast.
 
 mod cgroup;
 mod filter;
@@ -63,11 +59,9 @@ use watch::{Ended, Watch};
 /// The hidden first argument that makes a program the supervisor.
 pub const ARGUMENT: &str = "__supervise";
 
-/// Makes this process fit to start turns; to be called once, before anything is started.
-///
-/// Programs of the same user cannot trace it then, nor read its memory and its environment, which may
-/// hold keys that a turn must not see. What a supervisor leaves that is killed becomes its child, so
-/// that it is found and ended. Where the system refuses, turns run all the same.
+/// Protects this process; call it once, before it starts anything. Programs of the same user can then not trace it or
+/// read its memory and environment. It also inherits the processes of a killed supervisor, and so can end them. If the
+/// system refuses, turns run anyway.
 pub fn shield() {
     use rustix::process::{DumpableBehavior, getpid, set_child_subreaper, set_dumpable_behavior};
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);

@@ -1,11 +1,10 @@
-//! What materia and the supervisor say to each other.
+//! Protocol between materia and the supervisor.
 //!
-//! To the supervisor: the length of the spec (four bytes, little endian), the spec as JSON, the
-//! child's input, and later at most one [`POLITE`]; where the spec asks for a dialogue also any
-//! number of [`INPUT`] and one [`NO_MORE`]. From it: frames of a tag byte, a length (four bytes,
-//! little endian) and that many bytes; the last one has the tag [`VERDICT`] and begins with the
-//! [`Token`] of the spec, which nobody else knows: whoever gets hold of the pipe can still not say
-//! how the program ended.
+//! To the supervisor: the length of the spec (four bytes, little endian), the spec as JSON, the child's input, and
+//! later at most one [`POLITE`]; with a dialogue also any number of [`INPUT`] and one [`NO_MORE`]. From it: frames of
+//! a tag byte, a length (four bytes, little endian) and that many bytes; the last one has the tag [`VERDICT`] and
+//! begins with the [`Token`] of the spec. Only materia and the supervisor know the token, so another process with the
+//! pipe cannot forge the result.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -42,7 +41,7 @@ pub(crate) const CONTENT_BYTES_MAX: usize = 64 * 1024;
 /// The longest spec that is believed; the system's own limit on arguments lies far below.
 const SPEC_BYTES_MAX: u32 = 64 * 1024 * 1024;
 
-/// What to run, and how.
+/// Program to run, and its settings.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Spec {
@@ -50,7 +49,7 @@ pub(crate) struct Spec {
     pub(crate) argv: Vec<String>,
     /// Where it runs.
     pub(crate) cwd: RawPath,
-    /// What is added to the environment, or all of it.
+    /// Variables to add to the environment, or the whole environment.
     pub(crate) env: Vec<(String, RawPath)>,
     /// Whether `env` is the whole environment.
     #[serde(default)]
@@ -59,7 +58,7 @@ pub(crate) struct Spec {
     pub(crate) input_bytes: usize,
     /// How long a polite end may take.
     pub(crate) grace_ms: u64,
-    /// What may be written to, where not everything may.
+    /// Write access, if it is restricted.
     pub(crate) writable: Option<Writable>,
     /// Whether a polite end is SIGINT instead of SIGTERM.
     #[serde(default)]
@@ -76,7 +75,7 @@ pub(crate) struct Spec {
     /// Files that must be as they were approved when the program starts.
     #[serde(default)]
     pub(crate) pinned: Vec<Pin>,
-    /// What the last frame must begin with.
+    /// Token that the last frame must begin with.
     #[serde(default)]
     pub(crate) token: Token,
 }
@@ -106,7 +105,7 @@ pub(crate) fn random<const COUNT: usize>() -> io::Result<[u8; COUNT]> {
     Ok(bytes)
 }
 
-/// What a confined program may write to, and whether it may use the network.
+/// Write and network access of a confined program.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Writable {
     /// Here anything may be made that is no device.

@@ -1,8 +1,7 @@
-//! Moves bytes: the input to the child, its output to materia.
+//! Copies bytes: the input to the child, its output to materia.
 //!
-//! Two buffers are all the memory that output takes here. Where materia reads slowly the child
-//! waits, as it would on any pipe. Some programs throw output away instead of waiting; for them
-//! output is taken *eagerly*: through a larger pipe into a queue, which has a bound as well.
+//! Output takes two buffers of memory here. If materia reads slowly, the child waits, as on any pipe. Some programs
+//! drop output instead of waiting; their output is read *eagerly*: through a larger pipe into a bounded queue.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -150,7 +149,7 @@ fn forward(tag: u8, mut stream: File, empty: &OwnedFd, outlet: &Outlet) {
     }
 }
 
-/// What ended a wait.
+/// Reason for the end of a wait.
 enum Wake {
     Output,
     TreeEmpty,

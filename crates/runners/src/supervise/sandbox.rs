@@ -1,27 +1,25 @@
 //! The Planning sandbox: a process that may read and run everything, and write almost nothing.
 //!
-//! Landlock binds the calling thread and everything it starts from then on, for good; it needs no
-//! privilege. Covered are the contents and names of files: writing, truncating, creating,
-//! removing, renaming, linking. Also refused by it, for they would lead around: mounting, and
-//! tracing a process that is not in the sandbox. The supervisor is not: only the thread that starts
-//! the program goes in, and ends at once. So what runs inside can neither trace nor open its
-//! supervisor, and where the kernel knows how (Landlock 6) it cannot even send a signal out, to the
-//! supervisor, to materia or to anybody else, nor connect to an abstract socket of theirs.
+//! Landlock permanently restricts the calling thread and everything it starts; it needs no privilege. It covers the
+//! contents and names of files: writing, truncating, creating, removing, renaming, linking. It also refuses mounting,
+//! and tracing a process outside of the sandbox. Only the thread that starts the program enters the sandbox, and exits
+//! at once; the supervisor stays outside. So a confined process can neither trace nor open its supervisor, and with
+//! Landlock 6 it cannot send a signal out, to the supervisor, to materia or to any other process, nor connect to an
+//! abstract socket of theirs.
 //!
-//! Beside Landlock stands a [filter](super::filter) for what is no matter of places: system calls that lead around it, or
-//! to other processes, and for a program that may not use the network every socket but those of this machine. Who is
-//! root keeps the rights that files need, and loses those over the system.
+//! A [filter](super::filter) covers the rest: system calls that bypass Landlock or reach other processes, and, for a
+//! program without network access, every socket but those of this machine. Root keeps its rights over files, and loses
+//! those over the system.
 //!
-//! A program that may run nothing else, as git when materia looks at a project, is refused that as well.
+//! A program that may run nothing else, such as git for a snapshot of a project, is refused that as well.
 //!
-//! What was open before is free, so nothing is handed down but the three standard streams. Device
-//! files may be made nowhere: who is root and makes one in `docs` could write to the disk beneath
-//! every file. Where the kernel knows how (Landlock 5), devices can be read, and `/dev/null` written to, but not controlled;
-//! so there are no pseudo-terminals.
+//! Open files are not restricted, so only the three standard streams are passed on. Device files may be made nowhere:
+//! root could make one in `docs` and write to the disk below every file. With Landlock 5 devices can be read, and
+//! `/dev/null` written to, but not controlled; so there are no pseudo-terminals.
 //!
-//! Not covered, because the kernel offers no handle for it: modes, owners and times of
-//! files, which the [check of the tree](crate::TreeCheck) finds afterwards, and what a process
-//! *outside* the sandbox does when it is asked to over a socket.
+//! Not covered, because the kernel offers no handle for it: modes, owners and times of files, which the [check of the
+//! tree](crate::TreeCheck) finds afterwards, and actions of a process *outside* the sandbox on a request over a
+//! socket.
 
 use std::path::Path;
 use std::thread;
@@ -43,7 +41,7 @@ const COMPLETE: ABI = ABI::V3;
 /// The first version that covers the network, as far as TCP.
 const NETWORK: ABI = ABI::V4;
 
-/// What is done to devices beside reading and writing; known from version 5 on.
+/// Access to devices besides reading and writing; known from version 5 on.
 const DEVICE: AccessFs = AccessFs::IoctlDev;
 
 /// The first version that keeps signals and abstract sockets within.
@@ -132,8 +130,8 @@ fn lock_in(writable: &Writable) -> Result<PlanningSupport, SandboxError> {
     })
 }
 
-/// What root keeps inside: what has to do with files and own processes. Mounting, tracing, time, network, modules and the
-/// like go; nobody gets them back, for new programs are given no new rights.
+/// Capabilities that root keeps inside: those for files and own processes. Mounting, tracing, time, network, modules
+/// and the like are dropped for good, because new programs get no new privileges.
 const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::DAC_OVERRIDE)
     .union(CapabilitySet::FOWNER)
@@ -155,7 +153,7 @@ fn give_up_rights() -> Result<(), Errno> {
     set_capabilities(None, CapabilitySets { effective, permitted, inheritable })
 }
 
-/// What the kernel has of Landlock, and whether it takes the filter: tried on a thread that ends at once.
+/// Landlock support of the kernel, and whether it accepts the filter: tried on a thread that exits at once.
 pub(super) fn tried() -> (LandlockStatus, bool) {
     let attempt = || {
         let rules = Ruleset::default().handle_access(AccessFs::from_write(COMPLETE)).ok()?;

@@ -1,4 +1,4 @@
-//! Watches the tree and ends it.
+//! Watches the process tree and ends it.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -43,7 +43,7 @@ pub(super) struct Ended {
     pub(super) gone: bool,
 }
 
-/// What has been heard so far.
+/// State of the watch.
 pub(super) struct Watch {
     notices: Receiver<Notice>,
     status: Option<WaitStatus>,

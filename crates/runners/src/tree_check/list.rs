@@ -9,7 +9,7 @@ use std::path::Path;
 /// The file that marks a folder as a cache, whose content anybody may lose or make anew.
 const CACHE_TAG: &str = "CACHEDIR.TAG";
 
-/// What of an entry counts.
+/// Attributes of an entry that are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tell {
     /// Everything.
@@ -20,7 +20,7 @@ pub(super) enum Tell {
     Nothing,
 }
 
-/// What `stat` says about one name.
+/// Attributes of one name, from `stat`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
     kind: FileType,
@@ -52,7 +52,7 @@ impl Entry {
         }
     }
 
-    /// What names a file, however many names it has.
+    /// Identity of a file, which may have several names.
     fn identity(&self) -> (u64, u64) {
         (self.device, self.inode)
     }

@@ -1,16 +1,15 @@
-//! The check of the tree after a Planning turn: what lies outside the doc root must be as before.
+//! Check of the tree after a Planning turn: everything outside of the doc root must be unchanged.
 //!
-//! The sandbox keeps a turn's processes from changing names and contents. Two things are left for
-//! a look afterwards: modes, owners, times and attributes, for which the sandbox has no handle,
-//! and everything where the kernel has no sandbox at all. So each entry is looked at before the
-//! turn and again after it. Only what `stat` shows is compared; that is cheap, and the time of the
-//! last change of an inode cannot be set back by a program.
+//! The sandbox keeps a turn's processes from changing names and contents. Two cases remain for this check: modes,
+//! owners, times and attributes, for which the sandbox has no handle, and everything if the kernel has no sandbox. So
+//! each entry is compared before and after the turn. Only the data of `stat` is compared; that is cheap, and a program
+//! cannot set back an inode's time of last change.
 //!
-//! Left out on purpose, for others write there while a turn runs, and each false alarm would fail
-//! an honest turn: the folders it may write to, the artifact root, folders that a `CACHEDIR.TAG`
-//! marks as a cache, and the parts of `.git` that tools refresh in the background.
+//! Skipped on purpose, because others write there while a turn runs, and each false alarm would fail an honest turn:
+//! the folders it may write to, the artifact root, folders with a `CACHEDIR.TAG`, and the parts of `.git` that tools
+//! refresh in the background.
 //!
-//! Deliberately absent: undoing. What a turn has changed is named, and the turn fails.
+//! Deliberately absent: undo. The changes of a turn are listed, and the turn fails.
 
 mod list;
 
@@ -38,7 +37,7 @@ pub struct TreeCheck {
     skip: HashSet<PathBuf>,
     /// Those of them where nothing is looked at but the configuration.
     only_configuration: HashSet<PathBuf>,
-    /// What each folder held, by its path within the project.
+    /// Entries of each folder, by its path within the project.
     folders: HashMap<PathBuf, Folder>,
     /// Folders that would have been too much.
     left_out: Vec<PathBuf>,
@@ -85,10 +84,9 @@ impl TreeCheck {
         check
     }
 
-    /// What has been added, removed or changed since, in the order of the paths.
+    /// Paths that were added, removed or changed since, in order.
     ///
-    /// Of a folder only its being there, its mode and its owner count: what changed in it has a
-    /// name of its own.
+    /// Of a folder only its existence, mode and owner count: each changed entry has its own path.
     #[must_use]
     pub fn changed(&self) -> Vec<PathBuf> {
         let mut changed = Vec::new();
@@ -111,7 +109,7 @@ impl TreeCheck {
         changed
     }
 
-    /// What a turn that changed something is told; `None` if nothing has changed.
+    /// Error message for a turn that changed something; `None` if nothing changed.
     #[must_use]
     pub fn complaint(&self, doc_root: &str) -> Option<String> {
         let changed = self.changed();

@@ -20,7 +20,7 @@ fn before(dir: &tempfile::TempDir) -> TreeCheck {
     TreeCheck::before(dir.path(), Path::new("docs"), &[PathBuf::from(".materia")])
 }
 
-/// What is named after `act` has changed something.
+/// Changes that the check reports after `act`.
 fn after(act: impl FnOnce(&Path)) -> Vec<String> {
     let dir = project();
     let check = before(&dir);

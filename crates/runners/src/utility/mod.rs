@@ -1,8 +1,7 @@
 //! Runs local programs as turns.
 //!
-//! Each program runs under its own [supervisor](crate::supervise); here are the limits: how long
-//! it may take, how much of its output is kept, where it may write. What is reported is what
-//! happened, not what it means.
+//! Each program runs under its own [supervisor](crate::supervise); this module enforces the limits: time, size of the
+//! kept output, and write access. It reports what happened, without judging it.
 
 mod capture;
 mod frames;
@@ -195,7 +194,7 @@ fn withheld(job: &TurnJob, name: &str, why: &str) -> TurnReport {
     approved_files::withheld(ErrorCode::UtilityFailed, message)
 }
 
-/// What the look after a turn has to say, where one is due.
+/// Error message of the check after a turn, if there is a check.
 async fn complaint(job: &TurnJob, before: Option<TreeCheck>) -> Option<String> {
     let (before, doc_root) = (before?, job.doc_root.clone());
     let look = move || before.complaint(&doc_root);
@@ -236,7 +235,7 @@ fn folder(project: &Path, name: Option<&str>) -> Result<PathBuf, String> {
     }
 }
 
-/// What happened to a program.
+/// Result of a program.
 struct Past<'a> {
     streams: Box<Streams<'a>>,
     ending: Ending,

@@ -1,4 +1,4 @@
-//! Says in words how a program ended.
+//! Describes how a program ended.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -43,7 +43,7 @@ pub(super) fn exited(ending: &Ending) -> bool {
     matches!(ending, Ending::Reported(Verdict { exit_code: Some(_), spawn_error: None, .. }))
 }
 
-/// What is wrong with an ending, if anything is.
+/// Error of an ending, if there is one.
 pub(super) fn fault(
     name: &str,
     ending: &Ending,

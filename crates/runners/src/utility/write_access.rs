@@ -1,5 +1,4 @@
-//! Where a program may write: everywhere, where its policy says, or in Planning mode in the folder of
-//! documents.
+//! Write access of a program: everywhere, as its policy says, or in Planning mode in the folder of documents.
 
 use std::path::PathBuf;
 
@@ -11,7 +10,7 @@ use crate::supervise::protocol::{RawPath, Writable};
 use crate::tree_check::TreeCheck;
 use crate::{cast_folder, guard, planning};
 
-/// What a program gets to write to, and what there is to say about it.
+/// Write access of a program, with a note about it.
 pub(super) struct WriteAccess {
     bounds: Bounds,
     note: Option<String>,
@@ -20,15 +19,15 @@ pub(super) struct WriteAccess {
 enum Bounds {
     /// Everything.
     Open,
-    /// What its author allows.
+    /// As the policy of its socket allows.
     Policy(Box<Allowed>),
     /// A few folders.
     Planning(Box<Confined>),
 }
 
-/// What the author of a socket allows its turns.
+/// Policy of a socket for its turns.
 pub(super) struct Allowed {
-    /// What may be written; absent means everything.
+    /// Folders that may be written; absent means everything.
     folders: Option<Vec<PathBuf>>,
     temporary: Temporary,
     offline: bool,
@@ -84,7 +83,7 @@ impl WriteAccess {
         tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string())?
     }
 
-    /// What there is to say about what may be written.
+    /// Note about the write access.
     pub(super) fn note(&self) -> Option<String> {
         self.note.clone()
     }
@@ -98,7 +97,7 @@ impl WriteAccess {
         }
     }
 
-    /// What the sandbox allows; `None` without one.
+    /// Write access in the sandbox; `None` without a sandbox.
     pub(super) fn writable(&self, job: &TurnJob) -> Option<Writable> {
         match &self.bounds {
             Bounds::Open => None,

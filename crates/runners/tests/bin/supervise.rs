@@ -1,4 +1,4 @@
-//! A program for the tests: the supervisor, or somebody who runs a utility and can be killed.
+//! Program for the tests: the supervisor, or a process that runs a utility and can be killed.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! Programs that do not want to end, or leave somebody behind.
+//! Programs that refuse to exit, or leave processes behind.
 
 use std::fs;
 use std::time::{Duration, Instant};

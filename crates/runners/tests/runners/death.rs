@@ -1,4 +1,4 @@
-//! What happens when materia or a supervisor is killed.
+//! Behaviour when materia or a supervisor is killed.
 
 use std::fs;
 use std::process::{Child, Command, Stdio};

@@ -1,4 +1,4 @@
-//! What turns leave besides their output: the diff of what they changed, and their logs.
+//! Output of turns besides their answer: diffs and logs.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,4 @@
-//! A project folder, a run and a way to see which processes of it are still there.
+//! A project folder, a run, and a check for its remaining processes.
 
 use std::fs;
 use std::io::Write as _;
@@ -19,7 +19,7 @@ pub(crate) const SUPERVISOR: &str = env!("CARGO_BIN_EXE_materia-supervise-test")
 
 /// A project in which turns run.
 pub(crate) struct Stage {
-    /// What the next turn is; tests change what they care about.
+    /// The next turn; tests change the fields that they need.
     pub(crate) job: TurnJob,
     pub(crate) runner: UtilityRunner,
     // Removed when the stage goes.
@@ -161,11 +161,8 @@ const KNOWN_ABSENT: &str = "MATERIA_NO_LANDLOCK";
 /// The variable that names a file into which tests that were skipped write their names.
 const SKIPPED: &str = "MATERIA_SKIPPED";
 
-/// Whether the kernel holds turns to Planning mode; without it some tests have nothing to look at.
-///
-/// A test that quietly looks at nothing passes for one that has seen that all is well. So it fails
-/// where Landlock is missing, unless somebody has said that this is known; then it is told of and
-/// counted.
+/// Whether the kernel enforces Planning mode. Without Landlock the calling test fails, so that it does not pass
+/// without a check, unless the environment allows that; then it is reported and counted as skipped.
 #[track_caller]
 #[expect(clippy::print_stderr, reason = "whoever looks should know that it was skipped")]
 pub(crate) fn planning_is_enforced() -> bool {

@@ -1,4 +1,4 @@
-//! What a program gets, what is reported of it, and what is said when it cannot start.
+//! Environment of a program, its report, and the errors when it cannot start.
 
 use std::fs;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Many who call at once.
+//! Many clients at once.
 
 use std::io::{Read as _, Write as _};
 use std::time::{Duration, Instant};
@@ -61,7 +61,7 @@ fn streams_beyond_the_limit_are_refused_and_room_comes_back() {
     }
 }
 
-/// What a reader who takes nothing lets pile up: more than buffers on the way hold.
+/// Enough turns to fill all buffers towards a client that does not read.
 const HEAVY_TURNS: usize = 150;
 
 #[test]

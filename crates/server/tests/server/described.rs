@@ -1,4 +1,4 @@
-//! Every answer is as `openapi.json` describes it.
+//! Every response matches `openapi.json`.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "most endpoints need nothing in particular")]
 
@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use crate::stage::{Answer, CONFIG, Stage};
 use crate::workspaces;
 
-/// What is wrong with a value by a schema: the words that our schemas use, and no others.
-/// `whole` says that the schema says all of it.
+/// Violations of a schema; it knows the keywords that our schemas use, and no others. `whole`
+/// forbids properties that the schema does not list.
 fn faults(
     root: &Value,
     schema: &Value,

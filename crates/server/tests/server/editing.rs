@@ -1,4 +1,4 @@
-//! What the editor asks for.
+//! Endpoints of the editor.
 
 use serde_json::{Value, json};
 

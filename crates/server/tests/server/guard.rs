@@ -1,4 +1,4 @@
-//! The guard: a table of requests, each refused for one reason, beside its twin that passes .
+//! The request guard: a table of requests, each refused for one reason, beside a twin that passes.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::stage::{Answer, Stage};
 
-/// What is asked for, by whom anybody may and by whom nobody but those who are known.
+/// Requests: public ones, and those that need authentication.
 const TARGETS: [(&str, &str, &str); 7] = [
     ("GET", "/api/casts", ""),
     ("POST", "/api/casts", "{\"loadout\":\"none such\"}"),

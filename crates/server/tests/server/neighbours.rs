@@ -1,4 +1,5 @@
-//! Bad neighbours: programs that take a dead server's place, other users, turns that have the token, folders that cannot be read.
+//! Hostile neighbours: programs that take a dead server's port, other users, turns that have the
+//! token, unreadable folders.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::stage::{Answer, CONFIG, Stage};
 
-/// What an impostor answers to a nonce.
+/// Answer of an impostor to a nonce.
 type Proof = Box<dyn Fn(&str) -> String + Send>;
 
 /// Takes somebody else's place at an address: keeps what it is sent, and answers by `proof`.
@@ -44,7 +45,7 @@ fn impostor(proof: impl Fn(&str) -> String + Send + 'static) -> (u16, Arc<Mutex<
     (port, heard)
 }
 
-/// What the file of a server says, with another port.
+/// Server file with another port.
 fn at_port(stage: &Stage, port: u16) -> String {
     let url = format!("http://127.0.0.1:{port}");
     let server = &stage.server;

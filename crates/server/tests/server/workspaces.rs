@@ -1,4 +1,4 @@
-//! Casts in a workspace of their own: looked at, merged, dropped, put back.
+//! Casts in their own workspace: shown, merged, dropped, restored.
 
 use std::fs;
 use std::path::Path;

@@ -1,11 +1,11 @@
-//! What is offered while a command is being typed.
+//! Shell completion.
 //!
-//! The scripts that `materia completions` prints ask `materia __complete SHELL …` at every key. It is told the words so far, and
-//! says what may come next. That must be quick, and must do nothing else: nothing is run, nothing is written, and
-//! whatever is wrong with a configuration, there are only fewer names to offer.
+//! The scripts that `materia completions` prints call `materia __complete SHELL …` at every key.
+//! It reads the words so far and prints the candidates. It is fast, runs nothing and writes
+//! nothing; an invalid configuration only means fewer names.
 //!
-//! A name is written by whoever wrote the configuration. One with a character that no terminal should see is not
-//! offered; any other sign that means something to the shell is quoted, here or by the shell itself ([`shell`]).
+//! Names come from the configuration. A name with a control character is not offered; characters
+//! that are special in a shell are quoted, here or by the shell itself ([`shell`]).
 
 mod position;
 mod shell;
@@ -44,7 +44,7 @@ pub fn main(line: clap::Command, open: &Open) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// What may take the place of the last word, the others being what they are.
+/// Candidates for the last word.
 fn offered(mut line: clap::Command, words: &[String], open: &Open) -> Offer {
     line.build();
     let place = position::place(&line, words);

@@ -1,4 +1,4 @@
-//! Where on the command line somebody is.
+//! Position of the cursor on the command line.
 
 use clap::{Arg, Command};
 
@@ -11,15 +11,15 @@ pub(super) struct Place {
     pub(super) positionals: Vec<String>,
     /// Options that were given a value.
     pub(super) given: Vec<(String, String)>,
-    /// What the word is.
+    /// Kind of the word.
     pub(super) kind: Kind,
-    /// What stands in front of the part that is completed, in the same word: `--loadout=`.
+    /// Fixed part in front of the completed part of the word: `--loadout=`.
     pub(super) before: String,
-    /// What is there of it.
+    /// Part of the word that is typed so far.
     pub(super) current: String,
 }
 
-/// What a word is.
+/// Kind of a word.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// The name of a command.

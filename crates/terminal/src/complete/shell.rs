@@ -1,8 +1,8 @@
-//! What the shells are told, and how they are answered.
+//! Protocol between the shells and `materia __complete`.
 //!
-//! An answer is lines. The first says whether files may stand there as well (`files`, `folders`) or not (`names`); each
-//! further one is a name, for zsh and fish with a tab and what it is. zsh and fish quote what they insert; bash inserts
-//! it as it is, so for bash it is quoted here.
+//! The answer is lines. The first says whether the shell also offers files (`files`, `folders`) or
+//! not (`names`); each further line is a name, for zsh and fish with a tab and a description. zsh
+//! and fish quote the text that they insert; bash does not, so this module quotes it for bash.
 
 use clap_complete::Shell;
 
@@ -83,7 +83,7 @@ pub fn script(shell: Shell) -> Option<&'static str> {
     scripts.into_iter().find(|(of, _)| *of == shell).map(|(_, script)| script)
 }
 
-/// What somebody has typed, and how their shell wants it completed.
+/// The words typed so far, and the shell that completes them.
 pub(super) struct Typed {
     shell: Shell,
     /// The words behind the name of the program, as the program would get them; the last one is being typed.

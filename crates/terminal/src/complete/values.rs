@@ -1,4 +1,4 @@
-//! What may stand in a place.
+//! Candidates for a position on the command line.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use super::position::{Kind, Place};
 /// Opens the project of the present folder, with the configuration file that the line names.
 pub type Open = dyn Fn(Option<PathBuf>) -> Option<Project>;
 
-/// What is offered.
+/// Candidates, and whether the shell also offers files.
 #[derive(Debug, Default)]
 pub(super) struct Offer {
     /// Names, in the order in which they are to be shown.
@@ -34,7 +34,7 @@ pub(super) enum Files {
     Folders,
 }
 
-/// What may stand in a place.
+/// Candidates for a position.
 pub(super) fn offered(line: &Command, place: &Place, open: &Open) -> Offer {
     let command = place.path.iter().fold(line, |at, name| at.find_subcommand(name).unwrap_or(at));
     let names = |names| Offer { names, files: Files::No };

@@ -1,4 +1,4 @@
-//! A run while it is under way: one line a socket on a terminal, plain lines elsewhere.
+//! Live view of a run: one line a socket on a terminal, plain lines elsewhere.
 
 mod plain;
 mod screen;
@@ -39,7 +39,7 @@ impl Observer for Observers {
     }
 }
 
-/// What shows the run while it is under way.
+/// View of a run in progress.
 #[derive(Clone)]
 pub enum Live {
     /// Lines, and where they go.

@@ -21,7 +21,7 @@ use materia_app::sanitize::one_line;
 const REFRESH: Duration = Duration::from_millis(100);
 /// How many sockets have a line of their own, where the terminal has room for them.
 const LINES_MAX: usize = 16;
-/// What else needs a line: the total, and where the cursor stands.
+/// Other lines on the screen: the total, and the line of the cursor.
 const OTHER_LINES: usize = 2;
 /// How many lines are left behind at the end.
 const LEFT_LINES_MAX: usize = 40;
@@ -54,7 +54,7 @@ struct Picture {
     changes: u64,
 }
 
-/// What is known of one socket.
+/// State of one socket.
 struct Socket {
     /// The name of what runs there.
     materia: String,
@@ -203,7 +203,7 @@ impl Socket {
         }
     }
 
-    /// What stands first on its line: where, and what.
+    /// Title at the start of the line: node and materia.
     fn title(&self, name: &NodeId) -> String {
         let name = name.as_str();
         let title =
@@ -297,7 +297,7 @@ impl Picture {
         titles.map(|title| title.chars().count()).max().unwrap_or(0)
     }
 
-    /// What the cast has taken so far, on one line.
+    /// Usage of the cast so far, on one line.
     fn sum(&self) -> String {
         let micros = i64::try_from(self.began.elapsed().as_micros()).unwrap_or(i64::MAX);
         let turns = if self.spent.turns == 1 { "turn" } else { "turns" };
@@ -375,7 +375,7 @@ fn height() -> Option<usize> {
     Some(usize::from(size.ws_row)).filter(|rows| *rows > 0)
 }
 
-/// What a turn that ended has cost, as far as that is known.
+/// Usage of a turn that ended, if it is known.
 fn usage(body: &EventBody) -> Option<TurnUsage> {
     match body.of_turn()? {
         OfTurn::Completed(data) => data.report.usage,

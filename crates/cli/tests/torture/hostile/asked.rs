@@ -1,5 +1,5 @@
-//! What is asked before anything of a repository takes part: its settings, and programs that run more than they say. And how
-//! it is asked: whole.
+//! Questions before anything of a repository runs: about its settings, and about programs that start other programs.
+//! Each question is shown in full.
 
 use serde_json::{Value, json};
 

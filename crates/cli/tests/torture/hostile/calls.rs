@@ -1,4 +1,4 @@
-//! System calls that lead around the bounds of a confined turn, or to other processes.
+//! System calls that would escape a confined turn, or reach other processes.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -123,7 +123,7 @@ const OFFLINE: &[(&str, i64, &str)] = &[
     ("a pair of TIPC", libc::SYS_socketpair, "30,1,0,memory"),
 ];
 
-/// What must go on working everywhere.
+/// System calls that must work everywhere.
 const ALLOWED: &[(&str, i64, &str)] = &[
     ("own limits", libc::SYS_prlimit64, "0,7,0,memory"),
     ("own priority", libc::SYS_setpriority, "0,0,1"),

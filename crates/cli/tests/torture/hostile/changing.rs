@@ -1,4 +1,4 @@
-//! What was approved once and is something else now: asked again each time a cast is carried on, and only then.
+//! Approved content that has changed: asked again when a cast continues, and only then.
 
 use serde_json::{Value, json};
 

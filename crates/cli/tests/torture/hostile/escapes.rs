@@ -1,4 +1,4 @@
-//! Output, names and requests that try to harm whoever looks at them.
+//! Output, names and requests with escape sequences that attack the reader's terminal.
 
 use std::process::Stdio;
 
@@ -161,7 +161,7 @@ fn data_that_is_asked_for_is_what_was_recorded_to_the_last_character() {
     }
 }
 
-/// What the stdout file of the first turn holds.
+/// Content of the first turn's stdout file.
 fn stdout_of(stage: &Stage) -> Vec<u8> {
     let root = stage.bench.project().join(format!("art{NASTY}ifacts"));
     std::fs::read(root.join("c1/sockets/a/1-1.stdout")).unwrap()

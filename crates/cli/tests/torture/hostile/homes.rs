@@ -1,4 +1,4 @@
-//! Agents that want to be started differently the next time: they rewrite what lies in the home of the user.
+//! Agents that try to change their next start: they rewrite files in the user's home.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use super::Stage;
 use super::people::{finds, people};
 use super::turns::{confines, everything, holds};
 
-/// What lies in the home: for each agent a file that can name a command, its login, and a session of another cast.
+/// Files in the home: for each agent a file that can name a command, its login, and a session of another cast.
 const HOMES: [(&str, &[(&str, &str)]); 4] = [
     (
         "claude",
@@ -270,7 +270,7 @@ for line in sys.stdin:
         send(id=id, result=dict(stopReason="end_turn"))
 "#;
 
-/// What the turn said.
+/// Output of the turn.
 fn said(stage: &Stage) -> String {
     fs::read_to_string(stage.path("project/.materia/c1/sockets/a/1-1.output.txt"))
         .unwrap_or_default()

@@ -1,6 +1,6 @@
-//! Journals that somebody else wrote: shipped with a repository, copied, forged.
+//! Foreign journals: shipped with a repository, copied, forged.
 //!
-//! Whatever is in one, looking at it runs nothing and writes nothing, and doing anything to it needs a person's word.
+//! Whatever one contains, reading it runs nothing and writes nothing, and any command on it needs a person's approval.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -11,9 +11,9 @@ use super::{Stage, link};
 /// A cast beside those of the journal, by somebody who vouches for all of it.
 const CAST: &[&str] =
     &["cast", "--trust", "--trust-journal", "--script", "answers.json", "--virtual-time", "go"];
-/// What commands say where a journal is not made as ours are.
+/// Message for a file that is not a journal of materia.
 const NOT_OURS: &str = "is no journal as materia makes them";
-/// What they say where somebody has to vouch for one.
+/// Message for a journal that a person must approve first.
 const FOREIGN: &str = "was not begun here by your materia";
 
 /// Everything that only looks.

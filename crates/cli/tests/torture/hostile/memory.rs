@@ -1,5 +1,5 @@
-//! Journals of which a few bytes name more than fits into memory. Looking at one may be refused; it never ends for want
-//! of memory.
+//! Journals in which a few bytes claim more than fits into memory. Reading one may be refused, but never runs out of
+//! memory.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use materia_contract::BlobHash;
 use super::Stage;
 use super::people::people;
 
-/// What a command may map, in KiB.
+/// Limit of a command's address space, in KiB.
 const LIMIT: &str = "ulimit -v 700000; exec \"$@\"";
 /// The size of the text that is named.
 const BYTES: usize = 1 << 20;

@@ -1,16 +1,16 @@
-//! What repositories, journals and turns try that want to do harm, and a stage to watch them on.
+//! Attacks by repositories, journals and turns, and a stage to observe them.
 //!
-//! A [`Stage`] is a project, a profile, a state folder and a home in a folder of their own, with a sentinel
-//! outside of the project. A command runs there under `strace` where there is one; what it executed, and
-//! which files outside of the project changed, is part of what it did.
+//! A [`Stage`] is a project, a profile, a state folder and a home in a folder of their own, with a sentinel outside of
+//! the project. Commands run there under `strace` if it is installed; the result includes the programs executed and
+//! the files changed outside of the project.
 //!
-//! Files of this folder: `escapes` (what is printed), `repositories` (what is configured), `changing` (what changes after it
-//! was approved), `asked` and `reading` (what is asked before it takes part), `files` (links, second names, `PATH`),
-//! `swapping` (what changes before it runs), `steering` (turns that control casts), `journals` (a shipped `.materia`),
-//! `forging` and `verifying` (hashes made anew), `memory` (journals that name too much), `turns` (programs that were
-//! approved and do harm all the same), `agents` and `homes` (agents that do), `secrets` (how they are written), `sessions`
-//! (how they are called), `calls` (system calls), `outliving` (processes that stay), `neighbours` (other users beside a
-//! server), `system` (limits), `work` (honest programs still run). A stage can belong to an [ordinary user](people).
+//! Files of this folder: `escapes` (printed text), `repositories` (configuration), `changing` (changes after the
+//! approval), `asked` and `reading` (questions before a start), `files` (links, second names, `PATH`), `swapping`
+//! (changes right before a start), `steering` (turns that control casts), `journals` (a shipped `.materia`), `forging`
+//! and `verifying` (recomputed hashes), `memory` (journals that claim too much), `turns` (approved programs that do
+//! harm), `agents` and `homes` (agents that do), `secrets` (how they are written), `sessions` (how they are named),
+//! `calls` (system calls), `outliving` (processes that stay), `neighbours` (other users beside a server), `system`
+//! (limits), `work` (honest programs still run). A stage can belong to an [ordinary user](people).
 
 #![allow(dead_code, reason = "each kind of attack uses what it needs of the stage")]
 
@@ -57,7 +57,7 @@ pub(crate) struct Stage {
     who: Who,
 }
 
-/// What a command did, and what else happened meanwhile.
+/// Result of a command, and its side effects.
 #[derive(Debug)]
 pub(crate) struct Seen {
     /// How it ended and what it said.
@@ -158,7 +158,7 @@ impl Stage {
         Seen { ran, executed, outside, inside }
     }
 
-    /// What lies in the project, or everywhere else but in profile and state folder: each with what tells a change.
+    /// Files in the project, or in the home and the folder outside of it, each with a fingerprint.
     fn tree(&self, project: bool) -> BTreeMap<PathBuf, String> {
         let mut found = BTreeMap::new();
         let mut left = if project {

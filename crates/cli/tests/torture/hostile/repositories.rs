@@ -1,12 +1,12 @@
-//! Repositories that want to do harm to whoever works in them. Each is a row: what lies in it, what a person types
-//! there, and what that person is told. Nothing may run, and nothing may be written.
+//! Hostile repositories. Each is a row: its files, the command of a person in it, and the expected message. Nothing
+//! may run, and nothing may be written.
 
 use serde_json::{Value, json};
 
 use super::people::{Who, people};
 use super::{Stage, link};
 
-/// What a hostile program does: anything that it leaves is seen.
+/// A hostile program: everything that it writes is detected.
 const HARM: &str = "#!/bin/sh\necho owned > ../outside/owned\necho owned > owned\necho 1.2.3\n";
 
 /// A hostile repository.
@@ -18,10 +18,10 @@ struct Repository {
     files: &'static [(&'static str, &'static str)],
     /// Links: a path in the project, and where it leads.
     links: &'static [(&'static str, &'static str)],
-    /// What is typed.
+    /// Arguments of the command.
     args: &'static [&'static str],
     exit: i32,
-    /// What must be said.
+    /// Texts that the output must contain.
     says: &'static [&'static str],
 }
 

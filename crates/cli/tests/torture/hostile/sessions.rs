@@ -1,5 +1,5 @@
-//! Names of sessions that agents make up, or that somebody writes into the file of a session: they become arguments of
-//! the agent that goes on.
+//! Hostile session names, invented by agents or written into a session file: they become arguments of the resumed
+//! agent.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! What is swapped between the question and the start: hashed again right before it runs.
+//! Files that are swapped between the approval and the start: hashed again right before they run.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What `replay` says of journals that were altered with every hash made anew.
+//! `replay` of altered journals with all hashes recomputed.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::Stage;
 use super::people::Who;
 
-/// What `replay --json` says of a cast, with its exit status.
+/// Report of `replay --json` on a cast, with its exit status.
 fn verdict(stage: &Stage, cast: &str) -> (i32, Value) {
     let ran = stage.run(&["replay", cast, "--json"]);
     (ran.exit, ran.json())

@@ -1,4 +1,4 @@
-//! What people do all day goes on under every bound: git, cargo, npm, pytest, node.
+//! Everyday tools work under every restriction: git, cargo, npm, pytest, node.
 
 use std::fs;
 use std::path::PathBuf;

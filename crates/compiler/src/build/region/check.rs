@@ -1,4 +1,4 @@
-//! What shows only when the sockets of a loop are known: whether it moves, and how it is left.
+//! Checks of a loop that need its sockets: whether it advances, and how it exits.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! The ways out of a loop (G13), and the short form that the original system writes.
+//! Exits of a loop (G13), and the short form of the original system.
 
 use std::collections::HashSet;
 
@@ -27,7 +27,7 @@ impl Exit<'_> {
     }
 }
 
-/// What an exit needs to know of its loop.
+/// Loop of an exit.
 struct Owner<'a, 'o> {
     scope: &'o Scope<'a>,
     region: &'o str,

@@ -1,10 +1,10 @@
 //! Loops: regions of a loadout that run once for each work item.
 //!
-//! They are read before the sockets, since the `exit` of a loop can make one of its members
-//! advance, and looked at again when the sockets are known.
+//! They are read before the sockets, because the `exit` of a loop can make one of its members advance, and checked
+//! again once the sockets are known.
 //!
-//! Deliberately absent: how a loop runs. A plan only says what is inside which loop, where the
-//! list comes from and where to go when it is exhausted.
+//! Deliberately absent: how a loop runs. A plan only holds the members of each loop, the source of its list and its
+//! exits.
 
 mod check;
 mod exit;

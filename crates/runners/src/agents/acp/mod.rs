@@ -1,12 +1,11 @@
 //! Any agent that speaks the Agent Client Protocol, version 1, over its standard streams.
 //!
-//! One process a turn: `initialize`, a session that is begun or taken up again, one prompt, the
-//! end. The protocol is JSON-RPC, one message a line; [`talk`] is the conversation, [`speech`]
-//! what comes of its updates, [`permit`] the answer to an agent that asks whether it may. Files and terminals of ours are not offered: an
-//! agent works with its own hands, inside the sandbox.
+//! One process a turn: `initialize`, a new or resumed session, one prompt, the end. The protocol is JSON-RPC, one
+//! message a line; [`talk`] is the conversation, [`updates`] reads the updates, [`permit`] answers requests for
+//! permission. We offer no files or terminals: an agent uses its own tools, inside the sandbox.
 //!
-//! Such an agent says little about itself, so little is promised: who keeps it from writing is the
-//! kernel, and where the kernel cannot, a socket that may only read is refused.
+//! Such an agent does not declare its own restrictions, so only the kernel keeps it from writing. Without that
+//! support of the kernel a read-only socket is refused.
 
 mod permit;
 mod talk;

@@ -1,7 +1,7 @@
-//! Answers an agent that asks whether it may do something.
+//! Answers an agent that asks for permission.
 //!
-//! Nobody is there to be asked, so the rules of the socket answer. An agent that does not ask is
-//! held by the sandbox alone.
+//! No person is there to be asked, so the policy of the socket answers. Only the sandbox restricts an agent that does
+//! not ask.
 
 use std::path::Path;
 

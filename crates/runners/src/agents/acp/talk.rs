@@ -1,4 +1,4 @@
-//! The conversation of one turn.
+//! Conversation of one turn.
 
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ const LOOKING_MODES: [&str; 4] = ["plan", "read-only", "readonly", "ask"];
 /// How many refusals are told one by one.
 const REFUSALS_MAX: usize = 20;
 
-/// What we wait for.
+/// State of the conversation: the awaited reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Awaiting {
     /// The agent says what it can.
@@ -55,10 +55,10 @@ pub(super) struct Talk {
     awaiting: Awaiting,
     /// The number of our last request.
     asked: u64,
-    /// What is to be set before the prompt.
+    /// Settings to send before the prompt.
     settings: Vec<(&'static str, Value)>,
     session: Option<String>,
-    /// What waits to be sent.
+    /// Bytes to send.
     out: Vec<u8>,
     speech: SessionUpdates,
     notes: Vec<String>,

@@ -1,16 +1,16 @@
-//! What an agent says and does in a turn, by its `session/update` messages.
+//! Output and tool calls of an agent in a turn, from its `session/update` messages.
 
 use serde_json::Value;
 
 use crate::agents::LiveEvent;
 use crate::agents::json::{list, number, shortened, text};
 
-/// What was said so far.
+/// Output so far.
 #[derive(Debug, Default)]
 pub(super) struct SessionUpdates {
     /// The message that is being written: at the end of the turn, the answer.
     pub(super) answer: String,
-    /// What the session has cost in all, if the agent says so.
+    /// Total cost of the session, if the agent reports it.
     pub(super) cost: Option<f64>,
     /// The name of the message, where it has one.
     id: Option<String>,

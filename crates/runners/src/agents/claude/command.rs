@@ -1,4 +1,4 @@
-//! The command line of a turn.
+//! Command line of a turn.
 
 use super::super::tools::{Grant, Tool};
 use super::super::{AdapterError, Ask, Launch, Polite, SessionPlan, environment};
@@ -25,7 +25,7 @@ const OWN_NAMES: [&str; 14] = [
     "IS_SANDBOX",
 ];
 
-/// What it may use where nothing restricts it.
+/// Tools without a restriction.
 const CODING: [&str; 10] = [
     "Read",
     "Grep",
@@ -39,7 +39,7 @@ const CODING: [&str; 10] = [
     "WebSearch",
 ];
 
-/// What it may use where it only looks.
+/// Read-only tools.
 const READING: [&str; 3] = ["Read", "Grep", "Glob"];
 
 pub(super) fn launch(ask: &Ask) -> Result<Launch, AdapterError> {

@@ -1,4 +1,4 @@
-//! The stream of a turn.
+//! Event stream of a turn.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ struct Call {
     file: Option<PathBuf>,
 }
 
-/// What was read so far.
+/// State of the stream so far.
 pub(super) struct Stream {
     plan: SessionPlan,
     wants_schema: bool,

@@ -1,8 +1,7 @@
 //! Claude Code (`claude -p`), one process a turn.
 //!
-//! What its command line may and may not do was measured with version 2.1.325. Two of its
-//! habits matter here: its terminal `result` can be called a success and be an error, and the
-//! costs it names are those of the whole session.
+//! Its command line was measured with version 2.1.325. Two facts matter here: its terminal `result` can be named a
+//! success and be an error, and the reported cost is the total of the session.
 
 mod command;
 mod events;
@@ -19,7 +18,7 @@ const VOICE: Voice = Voice {
     log_in: "run `claude` once and log in, or set ANTHROPIC_API_KEY",
 };
 
-/// What it keeps in the user's home. Hooks, servers, commands and plug-ins stand in what is copied or linked.
+/// Files in the user's home. The copied or linked ones contain hooks, servers, commands and plug-ins.
 const HOME: Home = Home {
     variable: "CLAUDE_CONFIG_DIR",
     inner: "",

@@ -1,4 +1,4 @@
-//! The terminal event.
+//! Terminal event of a turn.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use super::super::usage::added;
 use super::super::{AgentFault, Answer, FailureClass, SessionPlan, Totals, Usage};
 use super::VOICE;
 
-/// What the turn came to.
+/// Outcome of the turn.
 pub(super) fn outcome(
     last: &Value,
     hints: &Hints,
@@ -68,7 +68,7 @@ fn fault(last: &Value, hints: &Hints) -> AgentFault {
     }
 }
 
-/// What this turn used, and the totals of the session after it.
+/// Usage of this turn, and the totals of the session after it.
 pub(super) fn usage(
     last: &Value,
     plan: &SessionPlan,

@@ -1,4 +1,4 @@
-//! The command line of a turn.
+//! Command line of a turn.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use super::schema;
 const OWN_NAMES: [&str; 5] =
     ["CODEX_HOME", "CODEX_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_ORGANIZATION"];
 
-/// What brings tools that Materia does not know of.
+/// Features that add tools unknown to Materia.
 const GUESTS: [&str; 2] = ["plugins", "apps"];
 
-/// What brings the tools it has by itself.
+/// Features that provide its own tools.
 const TOOLS: [&str; 5] = ["shell_tool", "unified_exec", "multi_agent", "goals", "view_image"];
 
 /// The name of the file that holds the schema of the answer.

@@ -1,4 +1,4 @@
-//! The stream of a turn.
+//! Event stream of a turn.
 
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ enum Last {
     Failed(String),
 }
 
-/// What was read so far.
+/// State of the stream so far.
 pub(super) struct Stream {
     plan: SessionPlan,
     model: Option<String>,

@@ -1,7 +1,7 @@
 //! Codex (`codex exec`), one process a turn.
 //!
-//! Measured with version 0.166.0. It names its own sessions, reports the tokens of the whole
-//! session and no cost, and hands a schema to the provider without looking at what comes back.
+//! Measured with version 0.166.0. It names its own sessions, reports the tokens of the whole session and no cost, and
+//! passes a schema to the provider without validating the answer.
 
 mod command;
 mod events;
@@ -17,7 +17,7 @@ use crate::agents::failure::Voice;
 /// How its failures are told.
 const VOICE: Voice = Voice { label: "Codex", log_in: "run `codex login`, or set CODEX_API_KEY" };
 
-/// What it keeps in the user's home. Servers, hooks and notifiers stand in what is copied or linked.
+/// Files in the user's home. The copied or linked ones contain servers, hooks and notifiers.
 const HOME: Home = Home {
     variable: "CODEX_HOME",
     inner: "",

@@ -1,4 +1,4 @@
-//! The command line of a turn.
+//! Command line of a turn.
 
 use std::fmt::Write as _;
 
@@ -22,7 +22,7 @@ const OWN_NAMES: [&str; 11] = [
     "GOOGLE_VERTEX_BASE_URL",
 ];
 
-/// What it may use where it only looks.
+/// Read-only tools.
 const READING: [Tool; 5] = [Tool::Read, Tool::Grep, Tool::Find, Tool::List, Tool::Web];
 
 /// The name of the file that holds the rules of the turn.

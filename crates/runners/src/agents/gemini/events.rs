@@ -1,4 +1,4 @@
-//! The stream of a turn.
+//! Event stream of a turn.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use super::VOICE;
 /// Tools that write the file they name.
 const WRITERS: [&str; 2] = ["write_file", "replace"];
 
-/// What was read so far.
+/// State of the stream so far.
 pub(super) struct Stream {
     prices: Prices,
     id: Option<String>,

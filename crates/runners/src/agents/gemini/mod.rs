@@ -1,8 +1,8 @@
 //! Gemini CLI (`gemini`), one process a turn.
 //!
-//! Measured with version 0.61.0. It ends with exit code 0 when it is stopped, and with a number
-//! made of the status of HTTP when a request fails; neither tells how a turn went. It looks for a
-//! session only in the folder in which it was begun.
+//! Measured with version 0.61.0. It exits with code 0 when it is stopped, and with a number derived from the HTTP
+//! status when a request fails; neither tells the outcome of a turn. It finds a session only in the folder in which
+//! the session was started.
 
 mod command;
 mod events;
@@ -18,7 +18,7 @@ use crate::agents::failure::Voice;
 const VOICE: Voice =
     Voice { label: "Gemini CLI", log_in: "run `gemini` once and log in, or set GEMINI_API_KEY" };
 
-/// What it keeps in the user's home. Servers, hooks and extensions stand in what is copied or linked.
+/// Files in the user's home. The copied or linked ones contain servers, hooks and extensions.
 const HOME: Home = Home {
     variable: "GEMINI_CLI_HOME",
     inner: ".gemini",

@@ -1,4 +1,4 @@
-//! The command line of a turn.
+//! Command line of a turn.
 
 use super::super::tools::{Grant, Tool};
 use super::super::{AdapterError, Ask, Launch, Polite, SessionPlan, environment};
@@ -6,7 +6,7 @@ use super::super::{AdapterError, Ask, Launch, Polite, SessionPlan, environment};
 /// Variables of its own.
 const OWN_NAMES: [&str; 2] = ["PI_CODING_AGENT_DIR", "PI_OFFLINE"];
 
-/// What it may use where it only looks.
+/// Read-only tools.
 const READING: [&str; 4] = ["read", "grep", "find", "ls"];
 
 pub(super) fn launch(ask: &Ask) -> Result<Launch, AdapterError> {

@@ -1,4 +1,4 @@
-//! The stream of a turn.
+//! Event stream of a turn.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ struct Message {
     error: Option<String>,
 }
 
-/// What was read so far.
+/// State of the stream so far.
 pub(super) struct Stream {
     resumes: bool,
     lost: Option<String>,

@@ -1,8 +1,7 @@
 //! Pi (`pi -p --mode json`), one process a turn.
 //!
-//! Measured with version 0.87.1. It ends with exit code 0 whatever happened, asks nobody for
-//! permission and has no sandbox: the list of its tools is all that holds it. A session that it
-//! does not find it silently begins anew.
+//! Measured with version 0.87.1. It always exits with code 0, never asks for permission and has no sandbox: the list
+//! of its tools is its only restriction. If it does not find a session, it silently starts a new one.
 
 mod command;
 mod events;
@@ -18,7 +17,7 @@ const VOICE: Voice = Voice {
     log_in: "run `pi` once and use /login, or pass the key of its provider on with `agents.pi.env`",
 };
 
-/// What it keeps in the user's home. Extensions, packages and commands for keys stand in what is copied or linked.
+/// Files in the user's home. The copied or linked ones contain extensions, packages and commands for keys.
 const HOME: Home = Home {
     variable: "PI_CODING_AGENT_DIR",
     inner: "",

@@ -1,4 +1,4 @@
-//! The lines of a recording, as they are written.
+//! Lines of a recording.
 
 use materia_contract::Uuid;
 use serde::{Deserialize, Serialize};
@@ -37,21 +37,21 @@ pub(in crate::agents) enum Line {
     Out {
         /// Milliseconds since its start.
         t: u64,
-        /// What it wrote.
+        /// Its output.
         text: String,
     },
     /// It wrote something to standard output that is no text.
     OutBytes {
         /// Milliseconds since its start.
         t: u64,
-        /// What it wrote.
+        /// Its output.
         bytes: Vec<u8>,
     },
     /// It wrote to standard error.
     Err {
         /// Milliseconds since its start.
         t: u64,
-        /// What it wrote, as text.
+        /// Its output, as text.
         text: String,
     },
     /// It ended.

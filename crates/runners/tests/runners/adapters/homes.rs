@@ -1,4 +1,4 @@
-//! What each agent gets of its home in a confined turn stands in `docs/reference/security.md`, word by word.
+//! `docs/reference/security.md` lists exactly the files that each agent gets in a confined turn.
 
 use std::fmt::Write as _;
 use std::path::Path;

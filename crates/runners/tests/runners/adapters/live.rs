@@ -1,4 +1,4 @@
-//! What a person sees while an agent works.
+//! Live output of an agent.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! The adapters against recordings of the real programs, whole and cut at every place.
+//! Adapters against recordings of the real programs, whole and cut at every byte.
 
 mod commands;
 mod cuts;
@@ -50,7 +50,7 @@ pub(crate) fn adapter(agent: &str) -> &'static dyn Adapter {
     by_name(agent).unwrap()
 }
 
-/// What a program printed.
+/// Output of a program.
 pub(crate) struct Recording {
     pub(crate) name: String,
     pub(crate) stdout: Vec<u8>,
@@ -83,7 +83,7 @@ impl Recording {
     }
 }
 
-/// What the reader makes of a whole recording.
+/// Outcome that the reader gives for a whole recording.
 pub(crate) fn play(agent: &str, name: &str, ask: &Ask, exit: Exit) -> Ended {
     let recording = Recording::load(agent, name);
     let mut reader = adapter(agent).reader(ask);

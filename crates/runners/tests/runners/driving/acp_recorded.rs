@@ -1,4 +1,4 @@
-//! The generic agent against what real programs said over the protocol.
+//! The generic agent against protocol recordings of real programs.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use materia_runners::agents::{
     Adapter, AgentSession, AgentSettings, Ask, Ended, Exit, SessionPlan,
 };
 
-/// What the model behind all of them answered.
+/// Answer of the model in all recordings.
 const ANSWER: &str = r#"{"satisfied": true, "context": "ok"}"#;
 
 fn recording(name: &str) -> Vec<u8> {
@@ -24,7 +24,7 @@ fn session_of(bytes: &[u8]) -> String {
     rest.split('"').next().unwrap().to_owned()
 }
 
-/// What a turn comes to whose agent says this.
+/// Outcome of a turn with this output of the agent.
 fn play(bytes: &[u8], resumed: Option<&str>) -> Ended {
     let session = match resumed {
         None => SessionPlan::Fresh { id: Uuid::nil() },

@@ -1,4 +1,4 @@
-//! What an agent sees and where it may write.
+//! View and write access of an agent.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Agents that do not want to end, or leave somebody behind.
+//! Agents that refuse to exit, or leave processes behind.
 
 use std::time::{Duration, Instant};
 

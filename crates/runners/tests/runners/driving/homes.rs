@@ -1,4 +1,4 @@
-//! What an agent has of its home in a turn that may not write everywhere, and what outlives the turn.
+//! Home files of an agent in a confined turn, and which of them outlive the turn.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -22,7 +22,7 @@ use materia_runners::agents::{AgentRegistry, AgentRunner, Limits};
 
 use crate::stage::{SUPERVISOR, Stage, marked, perform};
 
-/// What every fake begins with: a session that is named, and a way to answer.
+/// First part of every fake agent: it names its session and can answer.
 const PRELUDE: &str = r#"
 id=none; verb=none
 while [ $# -gt 0 ]; do

@@ -1,4 +1,4 @@
-//! What the sandbox has no handle for, and what the check of the tree makes of it.
+//! Metadata that the sandbox cannot protect, and the check of the tree that finds its changes.
 
 use std::fs;
 use std::process::Command;
