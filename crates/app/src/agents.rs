@@ -272,7 +272,7 @@ fn choose(
     }
     let message = match problems.as_slice() {
         [(problem, nodes)] => format!("{problem} ({})", named(nodes)),
-        several => several.iter().fold("not every agent can be asked:".to_owned(), |all, one| {
+        several => several.iter().fold("some agents cannot be used:".to_owned(), |all, one| {
             format!("{all}\n  {}: {}", named(&one.1), one.0)
         }),
     };

@@ -30,7 +30,9 @@ pub fn fresh() -> RunId {
 pub fn chosen(text: &str) -> Result<RunId, Failure> {
     let id = RunId::chosen(text).map_err(|error| Failure::usage(error.to_string()))?;
     if id.as_str() == BLOBS_FOLDER {
-        let message = format!("`{id}` cannot name a cast: it is a folder of its own beside them");
+        let message = format!(
+            "`{id}` cannot name a cast: Materia uses a folder of that name; choose another id"
+        );
         return Err(Failure::usage(message));
     }
     Ok(id)
@@ -72,20 +74,26 @@ pub fn resolve(
     let found: Vec<(usize, &RunId)> = ids.filter(begins).collect();
     if let (Some(_), true) = (found.first(), wanted.as_str().len() < PREFIX_CHARS_MIN) {
         return Err(Failure::resolution(format!(
-            "there is no cast `{wanted}` in {place}; at least {PREFIX_CHARS_MIN} characters of an id can stand for it"
+            "there is no cast `{wanted}` in {place}; a shortened id needs at least {PREFIX_CHARS_MIN} characters"
         ))
         .hint(Hint::ListCasts));
     }
     match found.as_slice() {
         [(which, one)] => Ok((*which, (*one).clone())),
-        [] => Err(unknown(wanted, place)),
+        [] => {
+            let ids = all.iter().map(|(_, line)| line.cast_id.as_str());
+            Err(match materia_compiler::nearest(wanted.as_str(), ids) {
+                Some(near) => unknown(wanted, &format!("{place} (did you mean `{near}`?)")),
+                None => unknown(wanted, place),
+            })
+        }
         several => {
             let named: Vec<_> =
                 several.iter().take(CANDIDATES_MAX).map(|(_, id)| format!("`{id}`")).collect();
             let more = several.len().saturating_sub(CANDIDATES_MAX);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             Err(Failure::resolution(format!(
-                "`{wanted}` could be {}{more}; write more of the id",
+                "`{wanted}` is ambiguous: it matches {}{more}; type more characters of the id",
                 named.join(", ")
             )))
         }

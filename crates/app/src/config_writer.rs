@@ -46,7 +46,7 @@ impl<'a> ConfigWriter<'a> {
             return Ok(Self::of_layer(project, layer));
         }
         let Some(profile) = project.profile_dir() else {
-            return Err(Failure::storage("no profile folder is known").hint(Hint::NameProfile));
+            return Err(Failure::storage("the profile folder is not known").hint(Hint::NameProfile));
         };
         Ok(Self { project, path: profile.join("config.json"), of_project: false })
     }
@@ -87,14 +87,14 @@ impl<'a> ConfigWriter<'a> {
         };
         if blake3::hash(&now).to_hex().as_str() != hash {
             return Err(Failure::resolution(format!(
-                "`{}` was not changed: somebody else has changed it meanwhile; read it again",
+                "`{}` was not changed: it was changed elsewhere since you read it; reload it and try again",
                 self.shown()
             )));
         }
         // A client of the API cannot see that the file is a link.
         if self.of_project && self.leads_elsewhere() {
             return Err(Failure::resolution(format!(
-                "`{}` was not changed: a link leads to it, and nothing is written through one; change the file where it lies",
+                "`{}` was not changed: it is a symbolic link or inside one; change the file that the link points to",
                 self.shown()
             )));
         }
@@ -183,12 +183,13 @@ pub fn named<'p>(
 ) -> Result<ConfigWriter<'p>, Failure> {
     let layer = loaded.layers.iter().find(|layer| layer.shown == shown);
     match layer {
-        Some(layer) if layer.kind == LayerKind::Shipped => {
-            Err(Failure::resolution(format!("`{}` is shipped; copy what is in it", layer.shown)))
-        }
+        Some(layer) if layer.kind == LayerKind::Shipped => Err(Failure::resolution(format!(
+            "`{}` is shipped and cannot be changed; copy what you need from it",
+            layer.shown
+        ))),
         Some(layer) => Ok(ConfigWriter::of_layer(project, layer)),
         None => Err(Failure::resolution(format!(
-            "`{}` is no file of this configuration",
+            "`{}` is not a file of this configuration",
             sanitize::one_line(shown, 200)
         ))),
     }

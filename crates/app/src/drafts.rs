@@ -51,7 +51,9 @@ impl Drafts {
     /// Those of this project.
     pub fn of(project: &Project) -> Result<Self, Failure> {
         let Some(state) = &project.state_dir else {
-            return Err(Failure::storage("no state folder is known, so no draft can be kept"));
+            return Err(Failure::storage(
+                "the draft cannot be saved: the state folder is not known",
+            ));
         };
         let of = blake3::hash(project.dir.as_os_str().as_encoded_bytes()).to_hex();
         Ok(Self { folder: state.join("drafts").join(&of[..16]) })
@@ -87,7 +89,7 @@ impl Drafts {
         }
         if there.is_none() && self.list()?.len() >= DRAFTS_MAX {
             let message = format!(
-                "the project has {DRAFTS_MAX} drafts, which is as many as are kept; save or throw away some"
+                "the project has {DRAFTS_MAX} drafts already, the most that are allowed; save or delete some"
             );
             return Err(Failure::resolution(message).into());
         }
@@ -118,7 +120,7 @@ impl Drafts {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
         if id.is_empty() || id.len() > ID_CHARS_MAX || !id.chars().all(plain) {
             return Err(Failure::usage(format!(
-                "the id of a draft has 1 to {ID_CHARS_MAX} of A-Z a-z 0-9 . _ -"
+                "the id of a draft must have 1 to {ID_CHARS_MAX} characters of A-Z a-z 0-9 . _ -"
             )));
         }
         Ok(self.folder.join(format!("{}.json", &blake3::hash(id.as_bytes()).to_hex()[..32])))

@@ -94,7 +94,7 @@ fn events(
             bytes = bytes.saturating_add(text.len());
             if bytes > EVENTS_BYTES_MAX {
                 return Err(Failure::resolution(format!(
-                    "the events of cast `{id}` say more than {} MB, which is too much for one page; they can be printed one by one instead",
+                    "cast `{id}` is too large to export: its events have more than {} MB; print its events instead",
                     EVENTS_BYTES_MAX >> 20
                 )));
             }

@@ -21,7 +21,7 @@ impl Project {
     /// The same, to write to one: that needs a folder in which it is noted.
     pub(crate) fn options_to_write(&self) -> Result<Options, Failure> {
         if self.state_dir.is_none() {
-            let message = "there is no folder in which to note what runs here";
+            let message = "the state folder is not known, and a cast cannot run without it";
             return Err(Failure::storage(message).hint(Hint::NameState));
         }
         Ok(self.journal_options())
@@ -42,7 +42,7 @@ impl Project {
             path.push(part);
             if path.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
                 return Err(Failure::storage(format!(
-                    "`{}` is a symbolic link, and casts are kept in no folder that one leads to: put a folder in its place, or name another one in your own profile (`artifactDir`)",
+                    "`{}` is a symbolic link, and Materia does not store casts behind links: replace the link by a folder, or name another folder in your own profile (`artifactDir`)",
                     self.shown(&path)
                 )));
             }
@@ -61,7 +61,7 @@ impl Project {
         let adopted = SqliteJournal::adopt(root, &self.options_to_write()?)?;
         if let Some(commands) = adopted.map(|adopted| adopted.commands).filter(|count| *count > 0) {
             warnings.push(format!(
-                "{commands} commands waited in `{}`; nobody knows who left them, so they were removed",
+                "removed {commands} waiting commands from `{}`, because their sender is not known",
                 self.shown(&root.join(JOURNAL_FILE))
             ));
         }

@@ -54,7 +54,7 @@ impl RunOptions {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Contradiction {
     /// Agents would be asked, and for nothing.
-    #[error("nothing is asked for, and `{0}` asks agents")]
+    #[error("loadout `{0}` has agents, and they need a request")]
     NoRequest(String),
     /// Only scripted answers know how long they take.
     #[error("simulated time needs a script: only scripted answers know how long they take")]
@@ -71,7 +71,7 @@ pub enum Contradiction {
     )]
     ProviderAndScript(String),
     /// A cast keeps its name.
-    #[error("a cast cannot be given another name")]
+    #[error("the id of a cast cannot be changed")]
     OtherName,
     /// A cast keeps its kind of time.
     #[error("the cast runs in real time; a cast keeps what it began with")]
@@ -83,14 +83,14 @@ pub enum Contradiction {
     #[error("the pace is set when a cast begins or is resumed")]
     PaceOfAct,
     /// A cast either records or replays.
-    #[error("recording and answering from a recording contradict each other")]
+    #[error("recording and replaying a recording exclude each other; choose one")]
     RecordAndReplay,
     /// A script says nothing that could be recorded.
-    #[error("a recording is of agents, and a script answers in their place")]
+    #[error("only agents can be recorded, and a script answers instead of them; choose one")]
     RecordAndScript,
     /// Only a copy can begin with or without changes.
     #[error(
-        "changes are included in a workspace of its own, and this cast works in the project folder"
+        "changes can only be included in a workspace of its own, and this cast works in the project folder"
     )]
     ChangesWithoutWorkspace,
     /// A recording and a script would both answer.

@@ -299,7 +299,7 @@ pub fn refuse_taken_name(root: &Path, id: &RunId) -> Result<(), Failure> {
     let folder = root.join(id.as_str());
     match folder.symlink_metadata() {
         Ok(found) if !found.is_dir() => Err(Failure::resolution(format!(
-            "`{}` is no folder of a cast; something else has its name",
+            "`{}` exists and is not the folder of a cast; move it away, or choose another id",
             folder.display()
         ))),
         Ok(_) | Err(_) => Ok(()),
@@ -318,7 +318,7 @@ pub fn refuse_taken_folder(root: &Path, id: &RunId) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::resolution(format!(
-        "`{}` is no folder of a cast; something else has its name",
+        "`{}` exists and is not the folder of a cast; move it away, or choose another id",
         folder.display()
     )))
 }

@@ -64,7 +64,8 @@ pub const TEMPLATES: [Template; 6] = [
 pub fn find(name: &str) -> Result<&'static Template, Failure> {
     TEMPLATES.iter().find(|template| template.name == name).ok_or_else(|| {
         let names: Vec<&str> = TEMPLATES.iter().map(|template| template.name).collect();
-        Failure::usage(format!("there is no template `{name}`; there is {}", names.join(", ")))
+        let help = materia_compiler::did_you_mean(name, names, "templates");
+        Failure::usage(format!("there is no template `{name}`; {help}"))
     })
 }
 
@@ -77,7 +78,7 @@ pub fn write(
 ) -> Result<PathBuf, Failure> {
     let there = PROJECT_FILES.iter().find(|name| folder.join(name).symlink_metadata().is_ok());
     if let Some(name) = there {
-        return Err(Failure::resolution(format!("there is a `{name}` here already; it stays")));
+        return Err(Failure::resolution(format!("`{name}` exists already and was not changed")));
     }
     let path = folder.join(PROJECT_FILE);
     let text = match workspace {
@@ -91,7 +92,7 @@ pub fn write(
     match written {
         Ok(()) => Ok(path),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            Err(Failure::resolution(format!("there is a `{PROJECT_FILE}` here already; it stays")))
+            Err(Failure::resolution(format!("`{PROJECT_FILE}` exists already and was not changed")))
         }
         Err(error) => Err(Failure::storage(format!("cannot write `{}`: {error}", path.display()))),
     }

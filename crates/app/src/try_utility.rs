@@ -129,7 +129,9 @@ impl Trusted<UtilityTrial> {
         let scripts = materia_compiler::needed_scripts(&self.loaded, &self.plan);
         profile::ready(self.loaded.shelf(), &scripts, &mut Vec::new())?;
         let Some(state) = &project.state_dir else {
-            return Err(Failure::storage("no state folder is known, and a trial needs one"));
+            return Err(Failure::storage(
+                "the utility cannot be tried: the state folder is not known",
+            ));
         };
         let folder = Scratch::new(state)
             .map_err(|error| Failure::storage(format!("no folder for a trial: {error}")))?;

@@ -27,7 +27,9 @@ impl Which {
             return Ok(Self { socket: Some(text.to_owned()), visit: None });
         };
         let visit = visit.parse().ok().filter(|visit| *visit > 0).ok_or_else(|| {
-            Failure::usage(format!("`{text}`: behind `@` stands the number of a visit, from 1"))
+            Failure::usage(format!(
+                "`{text}`: write the number of a visit after `@`, counted from 1"
+            ))
         })?;
         Ok(Self { socket: Some(socket.to_owned()), visit: Some(visit) })
     }
@@ -116,7 +118,7 @@ pub fn find(journal: &dyn Journal, id: &RunId, which: &Which) -> Result<PrintedT
             (Some(socket), None) => format!("`{socket}`"),
             (None, _) => "no turn of it".to_owned(),
         };
-        Failure::resolution(format!("cast `{id}`: {whose} has put out nothing so far"))
+        Failure::resolution(format!("cast `{id}`: {whose} has no output yet"))
     })
 }
 

@@ -20,7 +20,8 @@ pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// The state folder, which a server needs.
 pub(crate) fn state() -> Result<PathBuf, Failure> {
     project::state_dir().ok_or_else(|| {
-        let message = "there is no folder in which a server notes what it does; set MATERIA_STATE_DIR to a folder of yours, or HOME";
+        let message =
+            "the server needs a state folder; set MATERIA_STATE_DIR to a folder of yours, or HOME";
         Failure::storage(message)
     })
 }
@@ -41,7 +42,7 @@ fn running_at(state: &Path) -> Result<Option<Client>, Failure> {
         }
         if begun.elapsed() > END_WAIT_MAX {
             return Err(Failure::Broken(format!(
-                "a server of yours has the lock of `{}`, does not answer and has not ended within {} s",
+                "your server holds the lock of `{}`, but it does not answer and did not end within {} s; end its process",
                 state.display(),
                 END_WAIT_MAX.as_secs()
             )));
@@ -78,7 +79,7 @@ pub(crate) fn ensure(dir: &Path) -> Result<Client, Failure> {
         }
         std::thread::sleep(POLL_INTERVAL);
     }
-    Err(failed(format!("it did not begin within {} s", BEGIN_WAIT_MAX.as_secs())))
+    Err(failed(format!("it did not start within {} s", BEGIN_WAIT_MAX.as_secs())))
 }
 
 /// Converts an error of the server into a failure of this command.

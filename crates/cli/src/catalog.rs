@@ -143,5 +143,9 @@ pub(crate) fn unknown<'n>(
 ) -> Failure {
     let known: Vec<String> = known.map(|one| one_line(one, NAME_CHARS_MAX)).collect();
     let name = one_line(name, NAME_CHARS_MAX);
-    Failure::resolution(format!("there is no {thing} `{name}`; there are {}", known.join(", ")))
+    let help = match materia_compiler::nearest(&name, known.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("there are {}", known.join(", ")),
+    };
+    Failure::resolution(format!("there is no {thing} `{name}`; {help}"))
 }

@@ -68,7 +68,7 @@ impl Continuation<'_> {
             let what = choose(run)?;
             if self.options.detach && !matches!(what, Do::Resume { .. } | Do::Recast | Do::Revive) {
                 return Err(Failure::usage(format!(
-                    "`--detach` goes with a beginning, `resume`, `recast`, `revive` and `fork`; `{}` carries on here, unless `--no-run`",
+                    "`--detach` works with `cast`, `link`, `resume`, `recast`, `revive` and `fork`; `{}` continues the cast in this terminal, unless you add `--no-run`",
                     what.name()
                 )));
             }
@@ -181,14 +181,14 @@ fn show_told(told: &Told, terminal: &mut Terminal) -> Result<Exit, Failure> {
     let id = &told.cast_id;
     match told.events.as_deref() {
         Some([first, ..]) => terminal.say(format_args!(
-            "cast `{id}` is under way and has been told: event {first} follows from it"
+            "cast `{id}` is running and took the command: see event {first}"
         )),
         Some([]) => {
             terminal
-                .say(format_args!("cast `{id}` is under way and has been told; nothing changed"));
+                .say(format_args!("cast `{id}` is running and took the command; nothing changed"));
         }
         None => terminal.say(format_args!(
-            "cast `{id}` is under way and will hear of it; it has not answered yet"
+            "cast `{id}` is running and has not taken the command yet; the command waits in its inbox"
         )),
     }
     if terminal.json {

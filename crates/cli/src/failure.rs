@@ -143,7 +143,7 @@ fn contradicts(options: &Contradiction) -> String {
     match options {
         Contradiction::NoRequest(loadout) => {
             return format!(
-                "loadout `{loadout}` asks agents, and nothing is asked for: say what (`materia cast \"fix the tests\"`, `--request-file FILE`, or `-` for standard input), or begin with `--no-request`"
+                "loadout `{loadout}` has agents, and they need a request: write one (`materia cast \"fix the tests\"`, `--request-file FILE`, or `-` for standard input), or begin with `--no-request`"
             );
         }
         Contradiction::VirtualTimeWithoutScript => {
@@ -159,16 +159,16 @@ fn contradicts(options: &Contradiction) -> String {
             );
         }
         Contradiction::ChangesWithoutWorkspace => {
-            "`--include-changes` goes with `--workspace own`; in the project folder the changes are there anyway"
+            "`--include-changes` needs `--workspace own`; a cast in the project folder has the changes anyway"
         }
-        Contradiction::OtherName => "`--cast-id` cannot give a cast another name",
+        Contradiction::OtherName => "`--cast-id` cannot change the id of a cast",
         Contradiction::RealTime | Contradiction::NotPlanning => return options.to_string(),
         Contradiction::PaceOfAct => {
-            "`--interactive` goes with a beginning or with `resume`; `materia pause` changes the pace of a cast"
+            "`--interactive` works with `cast`, `link` and `resume`; `materia pause` changes the pace of a cast"
         }
-        Contradiction::RecordAndReplay => "`--record` and `--replay` contradict each other",
+        Contradiction::RecordAndReplay => "`--record` and `--replay` exclude each other; choose one",
         Contradiction::RecordAndScript => {
-            "`--record` records agents, and a script answers in their place"
+            "`--record` records agents, and a script answers instead of them; leave one out"
         }
         Contradiction::ReplayAndScript => {
             "`--replay` and `--script` both answer every agent socket; choose one"

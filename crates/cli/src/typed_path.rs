@@ -12,7 +12,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8], over: bool) -> Result<(), Failure
     let written = Typed::find(path, Path::new(".")).and_then(|typed| typed.write(bytes, over));
     written.map_err(|error| {
         let taken = error.kind() == ErrorKind::AlreadyExists;
-        let help = if taken { "; `--force` writes over it" } else { "" };
+        let help = if taken { "; `--force` overwrites it" } else { "" };
         Failure::storage(format!("`{}` cannot be written: {error}{help}", path.display()))
     })
 }

@@ -53,4 +53,5 @@ pub use project::{
     unfit_doc_root,
 };
 pub use schemas::{SCHEMAS, schema};
+pub use suggest::{did_you_mean, nearest};
 pub use trust::{Part, PartKind, Program, materia_program, parts, taking_part};

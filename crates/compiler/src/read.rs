@@ -59,7 +59,16 @@ fn kind(value: &ast::Value<'_>) -> &'static str {
 }
 
 fn syntax(text: &str, layer: usize, error: &ParseError) -> Fault {
-    let offset = error.range().start.min(text.len());
+    let closing = if matches!(error.kind(), ParseErrorKind::UnterminatedObject) {
+        Some('}')
+    } else {
+        matches!(error.kind(), ParseErrorKind::UnterminatedArray).then_some(']')
+    };
+    // The parser names the place where such a value begins; its end is missing where the text ends.
+    let offset = match closing {
+        Some(_) => text.trim_end().len(),
+        None => error.range().start.min(text.len()),
+    };
     if matches!(error.kind(), ParseErrorKind::NestingDepthExceeded) {
         return too_deep(layer, Spot::Offset(offset));
     }
@@ -67,6 +76,14 @@ fn syntax(text: &str, layer: usize, error: &ParseError) -> Fault {
     let mut characters = said.chars();
     let said: String =
         characters.next().into_iter().flat_map(char::to_lowercase).chain(characters).collect();
+    let said = match closing {
+        Some(closing) => format!(
+            "{said}: it begins at {}:{}, and the text ends before its `{closing}`",
+            error.line_display(),
+            error.column_display()
+        ),
+        None => said,
+    };
     // The parser stops at what it cannot read, or right behind it.
     let near = text[..text.floor_char_boundary(offset)].chars().next_back();
     let at = text[text.floor_char_boundary(offset)..].chars().next();

@@ -5,11 +5,9 @@ const NAME_CHARS_MAX: usize = 64;
 /// More candidates than this are not looked through.
 const CANDIDATES_MAX: usize = 500;
 
-/// The candidate that is nearest to `name`, if one is near enough to be a slip of the pen.
-pub(crate) fn nearest<'a>(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+/// The candidate that is nearest to `name`, if one is near enough to be a typing mistake.
+#[must_use]
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // A short word with one other letter is another word.
     let allowed = match name.chars().count() {
         0..=2 => 0,
@@ -28,7 +26,8 @@ pub(crate) fn nearest<'a>(
 }
 
 /// A help line that offers the nearest name, or lists the names there are.
-pub(crate) fn did_you_mean<'a>(
+#[must_use]
+pub fn did_you_mean<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str> + Clone,
     things: &str,

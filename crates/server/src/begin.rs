@@ -116,7 +116,7 @@ fn refuse_hooks(app: &App, body: &StartBody) -> Result<(), Refused> {
             StatusCode::UNPROCESSABLE_ENTITY,
             "usage",
             format!(
-                "`{name}` is no option here: a cast is started by the names of stored loadouts; use `materia cast --detach` for it"
+                "`{name}` is not an option of this request: the server starts stored loadouts by name; use `materia cast --detach` for it"
             ),
         )),
     }

@@ -66,7 +66,7 @@ fn elsewhere(app: &App, request: &axum::extract::Request) -> Response<Body> {
         if !app.access.knows(request.headers()) {
             return unknown_sender().response();
         }
-        return Refused::unknown("there is nothing here; GET /api/openapi.json lists what is")
+        return Refused::unknown("there is no such path; GET /api/openapi.json lists all paths")
             .response();
     }
     page::answer(request.method(), path, app.settings.page_dir.as_deref())
@@ -76,7 +76,7 @@ fn unknown_sender() -> Refused {
     Refused::new(
         StatusCode::UNAUTHORIZED,
         "unauthorized",
-        "the server does not know who asks: a program sends the token of server.json as `Authorization: Bearer`, a page signs in with the link that `materia ui` prints",
+        "this request is not authenticated: a program sends the token of server.json as `Authorization: Bearer`, a page signs in with the link that `materia ui` prints",
     )
 }
 
@@ -120,7 +120,7 @@ async fn answer(
         return Err(Refused::new(
             StatusCode::FORBIDDEN,
             "forbidden",
-            "a process that a turn started asks, and this turn may not control casts; `policy.steer` of its socket allows it",
+            "this request comes from a process of a turn, and that turn may not control casts; `policy.steer` of its socket allows it",
         ));
     }
     let body = read(body, most, endpoint.method.changes()).await?;

@@ -56,7 +56,7 @@ fn kept(result: Result<DraftKept, NotKept>) -> Result<Response<Body>, Refused> {
         Ok(kept) => Ok(json(&kept)),
         Err(NotKept::Failed(failure)) => Err(failure.into()),
         Err(NotKept::Changed(theirs)) => {
-            let detail = "somebody else has kept this draft meanwhile; nothing was changed";
+            let detail = "this draft was saved elsewhere since you read it; nothing was changed";
             Err(Refused::new(StatusCode::PRECONDITION_FAILED, "resolution", detail)
                 .with("theirs", serde_json::to_value(theirs).unwrap_or_default()))
         }

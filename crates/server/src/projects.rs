@@ -306,7 +306,7 @@ impl Registry {
         }
         found.ok_or_else(|| {
             let none = format!("there is no cast `{wanted}` here; `GET /api/casts` lists them");
-            let unread = if broken.is_empty() { "" } else { ". Not looked into: " };
+            let unread = if broken.is_empty() { "" } else { ". Not searched: " };
             Refused::unknown(format!("{none}{unread}{}", broken.join("; ")))
         })
     }

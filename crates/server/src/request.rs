@@ -41,7 +41,7 @@ pub(crate) fn query_of(
     for pair in text.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         let (Some(name), Some(value)) = (decoded(name), decoded(value)) else {
-            return Err(Refused::usage("the query of the request is not written plainly"));
+            return Err(Refused::usage("the query of the request has an invalid percent encoding"));
         };
         let Some(param) = endpoint.query.iter().find(|param| param.name == name) else {
             return Err(Refused::usage(format!(

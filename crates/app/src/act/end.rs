@@ -70,7 +70,7 @@ impl Waiting {
                 },
                 None if begun.elapsed() > PATIENCE => {
                     return Err(Failure::Broken(format!(
-                        "{who} has not ended cast `{id}` within {} s; it is asked to and may still do so",
+                        "cast `{id}` did not end within {} s; {who} was asked to end it and may still do so",
                         PATIENCE.as_secs()
                     )));
                 }

@@ -51,7 +51,7 @@ pub fn fork_place(found: &Found) -> Result<u64, Failure> {
     let named: Vec<String> = named.collect();
     let good = if named.is_empty() { "none yet".to_owned() } else { named.join(", ") };
     let message = format!(
-        "cast `{}` did not fail at a turn, so the event to fork it at must be named; good places: {good}",
+        "cast `{}` did not fail in a turn, so name the event to fork at; suitable events: {good}",
         found.id
     );
     Err(Failure::usage(message))

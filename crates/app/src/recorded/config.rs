@@ -67,8 +67,8 @@ pub(super) fn has_loadout(project: &Project, loadout: &str) -> Result<(), Failur
         return Ok(());
     }
     Err(Failure::resolution(format!(
-        "the files of this project alone do not make the loadout `{loadout}`, and no configuration makes the graph that the cast ran; \
-         name the file that has it"
+        "the loadout `{loadout}` cannot be built from the files of this project alone, and no known configuration gives the graph that the cast ran; \
+         name the file that contains it"
     )))
 }
 

@@ -229,15 +229,15 @@ fn leads(path: &Path) -> String {
 
 fn refused(shown: &str, what: &str) -> Failure {
     Failure::resolution(format!(
-        "`{}` {what}, and agents would read it: take it out of the way",
+        "`{}` {what}, and agents would read it: remove it or move it away",
         sanitize::one_line(shown, 300)
     ))
 }
 
 fn too_much(shown: &str) -> Failure {
     Failure::resolution(format!(
-        "what agents would read of this project is more than can be looked at ({FILES_MAX} files, {} MiB), at `{}`: \
-         take what no agent needs out of this folder",
+        "agents would read more files of this project than Materia can check ({FILES_MAX} files, {} MiB), at `{}`: \
+         remove the files that no agent needs from this folder",
         BYTES_MAX / (1024 * 1024),
         sanitize::one_line(shown, 300)
     ))

@@ -58,7 +58,7 @@ pub(crate) fn casts(
         return Ok(Exit::Done);
     }
     if lines.is_empty() && !none {
-        terminal.say("No cast of this project is like that.");
+        terminal.say("No cast of this project matches these filters.");
         return Ok(Exit::Done);
     }
     if lines.is_empty() {

@@ -2,7 +2,7 @@ use clap::Args;
 use materia_app::event_view::Shown;
 use materia_app::follow::{self, Following, Next};
 use materia_contract::time::wall_time;
-use materia_contract::{CastStatus, Record, RunId};
+use materia_contract::{CastStatus, EventBody, Record, RunId};
 use materia_engine::{Journal, PAGE_BYTES, blocking, status_after};
 
 use crate::args::Global;
@@ -49,6 +49,7 @@ pub(crate) fn events(
     global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
+    refuse_unknown_types(&args.kinds)?;
     let (project, found) = journals::look(&args.id, global, terminal)?;
     let Found { root, journal, id } = found;
     let mut printer = Printer {
@@ -65,6 +66,27 @@ pub(crate) fn events(
         printer.follow(&*journal, terminal)?;
     }
     Ok(if printer.altered { Exit::Failed } else { Exit::Done })
+}
+
+/// Whether an event type is the wanted one, or one of the wanted group.
+fn is_of(kind: &str, wanted: &str) -> bool {
+    let rest = kind.strip_prefix(wanted);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.') || wanted.ends_with('.'))
+}
+
+/// Refuses a type that no event can have: its events would be missing without a word.
+fn refuse_unknown_types(wanted: &[String]) -> Result<(), Failure> {
+    let types = EventBody::TYPES;
+    let Some(unknown) = wanted.iter().find(|one| !types.iter().any(|kind| is_of(kind, one))) else {
+        return Ok(());
+    };
+    let mut known: Vec<&str> = types.iter().filter_map(|kind| kind.split('.').next()).collect();
+    known.sort_unstable();
+    known.dedup();
+    known.extend(types);
+    let help = materia_compiler::did_you_mean(unknown, known, "groups of types");
+    let unknown = sanitize::one_line(unknown, 60);
+    Err(Failure::usage(format!("there is no event type `{unknown}`; {help}")))
 }
 
 /// Where the printing has got to.
@@ -96,12 +118,7 @@ impl Wanted {
     }
 
     fn has(&self, record: &Record) -> bool {
-        let kind = |wanted: &String| {
-            let rest = record.kind.strip_prefix(wanted.as_str());
-            rest.is_some_and(|rest| {
-                rest.is_empty() || rest.starts_with('.') || wanted.ends_with('.')
-            })
-        };
+        let kind = |wanted: &String| is_of(&record.kind, wanted);
         let node = record.node.as_deref();
         record.seq > self.after
             && (self.kinds.is_empty() || self.kinds.iter().any(kind))
@@ -136,7 +153,7 @@ impl Printer {
             // In order with what is printed, for whoever sees both.
             terminal.out.flush()?;
             terminal.say(format_args!(
-                "error: event {} of cast `{}` is not what was written: its hash does not hold",
+                "error: event {} of cast `{}` was altered: its hash does not match",
                 record.seq, self.id
             ));
         }

@@ -77,16 +77,16 @@ impl Default for Reach {
 /// Reads `2` or `0..2`.
 fn lengths(text: &str) -> Result<std::ops::RangeInclusive<usize>, String> {
     let number = |part: &str| {
-        let number: usize = part.parse().map_err(|_| format!("`{part}` is no number"))?;
-        if number > 20 {
-            Err("lists of more than 20 items are too many".to_owned())
-        } else {
-            Ok(number)
-        }
+        let number: usize = part.parse().map_err(|_| format!("`{part}` is not a number"))?;
+        if number > 20 { Err("a list can have at most 20 items".to_owned()) } else { Ok(number) }
     };
     let (low, high) = text.split_once("..").unwrap_or((text, text));
     let (low, high) = (number(low)?, number(high)?);
-    if low > high { Err(format!("`{text}` ends before it begins")) } else { Ok(low..=high) }
+    if low > high {
+        Err(format!("`{text}`: the first number must not be larger than the second"))
+    } else {
+        Ok(low..=high)
+    }
 }
 
 /// Runs `explore`.

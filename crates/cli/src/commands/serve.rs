@@ -93,7 +93,7 @@ pub(crate) fn ui(args: &UiArgs, global: &Global, terminal: &mut Terminal) -> Res
 /// Has a project served no longer.
 fn remove(dir: &Path, terminal: &mut Terminal) -> Result<Exit, Failure> {
     let Some(client) = background::running()? else {
-        return Err(Failure::resolution("no server of yours runs, so nothing is served"));
+        return Err(Failure::resolution("no server is running, so it serves no project"));
     };
     // A folder that is gone is known by the path that it had.
     let dir = dir.canonicalize().or_else(|_| std::path::absolute(dir));

@@ -17,7 +17,7 @@ pub(crate) struct StopArgs {}
 pub(crate) fn stop(_args: &StopArgs, terminal: &mut Terminal) -> Result<Exit, Failure> {
     let state = background::state()?;
     if !materia_server::is_held(&state) {
-        terminal.say("No server of yours runs.");
+        terminal.say("No server is running.");
         return Ok(Exit::Done);
     }
     // It may be about to begin, or have been told to end already.

@@ -42,7 +42,7 @@ pub(crate) fn utility(
     let (loaded, _) = materia_compiler::load(&project.sources);
     terminal.warned(|warnings| profile::ready(loaded.shelf(), &[script], warnings))?;
     let Some(shelf) = loaded.shelf() else {
-        return Err(Failure::storage("no profile folder is known"));
+        return Err(Failure::storage("the profile folder is not known"));
     };
     if std::io::stdin().is_terminal() {
         terminal.say("Reading one JSON object from standard input; Ctrl-D ends it.");

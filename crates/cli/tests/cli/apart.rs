@@ -61,7 +61,10 @@ fn a_long_text_is_whole_wherever_somebody_reads_it() {
     let refused =
         bench.run(&["cast", "--trust", "--json", "--cast-id", "blobs", "go"]).exits(2).json();
     let said = refused["error"]["message"].as_str().unwrap();
-    assert!(said.contains("`blobs` cannot name a cast: it is a folder of its own"), "{said}");
+    assert!(
+        said.contains("`blobs` cannot name a cast: Materia uses a folder of that name"),
+        "{said}"
+    );
     // A fork shares what it names.
     let last = report["lastSeq"].to_string();
     bench.run(&["fork", "c1", "--at", &last, "--cast-id", "c2", "--trust"]).exits(0);

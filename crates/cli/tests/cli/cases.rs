@@ -170,7 +170,7 @@ const CANNOT: [&str; 9] = [
     "it continues from another cast",
     "`internal`, which no script can say",
     // It was cast with a file that `case` was not told.
-    "the files of this project alone do not make the loadout",
+    "cannot be built from the files of this project alone",
 ];
 
 /// Casts whose end rests on files outside the journal and the project.

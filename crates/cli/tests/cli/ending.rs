@@ -56,9 +56,9 @@ fn whoever_asks_something_of_a_cast_that_ends_hears_what_became_of_it() {
         for (args, sender) in senders {
             let ran = finish(sender);
             let what = format!("cast {nth}, {args:?}: {ran:?}");
-            assert!(!ran.err.contains("has not answered yet"), "{what}");
+            assert!(!ran.err.contains("has not taken the command yet"), "{what}");
             match ran.exit {
-                0 if ran.err.contains("has been told") => taken += 1,
+                0 if ran.err.contains("took the command") => taken += 1,
                 0 => noted += 1,
                 2 => {
                     assert!(ran.err.contains("error:"), "{what}");

@@ -71,7 +71,7 @@ fn whatever_is_removed_in_the_folder_of_a_cast_nobody_else_can_drive_it() {
     let _ = fs::remove_dir_all(bench.project().join(".materia/c1"));
     // Who resumes it lets it go on there (D59); nobody else drives it.
     let told = bench.run(&["resume", "c1", "--trust"]).exits(0);
-    assert!(told.err.contains("is under way and has been told"), "{told:?}");
+    assert!(told.err.contains("is running and took the command"), "{told:?}");
     for args in [&["recast", "c1", "--trust"][..], &["revive", "c1", "--trust"]] {
         let ran = bench.run(args).exits(2);
         assert!(ran.err.contains("is being run by another process"), "{ran:?}");

@@ -58,7 +58,7 @@ fn a_cast_in_the_background_is_followed_and_its_server_ended() {
     bench.run(&["stop"]).exits(0);
     assert!(Client::of(&bench.state()).is_none());
     let none = bench.run(&["stop"]).exits(0);
-    assert!(none.err.contains("No server of yours runs"), "{}", none.err);
+    assert!(none.err.contains("No server is running"), "{}", none.err);
 }
 
 #[test]

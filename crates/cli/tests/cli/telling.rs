@@ -131,6 +131,13 @@ fn casts_and_events_are_filtered_and_limited() {
     assert!(types(&["--socket", "b"]).iter().all(|(_, _, node)| node == "b"));
     assert_eq!(types(&["--last", "3"]), all[all.len() - 3..]);
     assert_eq!(types(&["--after", "2"]), all[2..]);
+    let refused = bench.run(&["events", "one", "--type", "turn.strated"]).exits(2).err;
+    assert!(
+        refused.contains("no event type `turn.strated`; did you mean `turn.started`?"),
+        "{refused}"
+    );
+    let refused = bench.run(&["events", "one", "--type", "nonsense"]).exits(2).err;
+    assert!(refused.contains("groups of types: agents, approval, "), "{refused}");
 }
 
 #[test]

@@ -135,6 +135,14 @@ fn text_that_is_no_document_is_refused_with_its_place() {
         ("  // nothing\n", "error document::syntax 1:1: there is no JSON in this file"),
         ("{\n \"a\": }", "error document::syntax 2:7: this is not JSON: unexpected close brace"),
         (
+            "{\n \"a\": 1\n",
+            "error document::syntax 2:8: this is not JSON: unterminated object: it begins at 1:1, and the text ends before its `}`",
+        ),
+        (
+            "{\n \"a\": [1,\n",
+            "error document::syntax 2:10: this is not JSON: unterminated array: it begins at 2:7, and the text ends before its `]`",
+        ),
+        (
             "{\"a\" 1}",
             "error document::syntax 1:6: this is not JSON: expected colon after the string or word in object property",
         ),

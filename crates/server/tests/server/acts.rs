@@ -312,7 +312,7 @@ fn a_failed_cast_is_forked_before_the_turn_that_failed() {
     stage.until("fine", "completed");
     let refused = stage.post("/api/casts/fine/commands", &json!({ "do": "fork" }));
     assert_eq!(refused.status, 400, "{refused:?}");
-    assert!(refused.body.contains("good places"), "{refused:?}");
+    assert!(refused.body.contains("suitable events"), "{refused:?}");
 }
 
 #[test]

@@ -232,7 +232,7 @@ fn an_altered_event_is_printed_and_that_is_said() {
     let stage = Stage::shipped(Who::Me);
     stage.sql("UPDATE decisions SET events = replace(events, '\"hi\"', '\"ho\"')");
     let seen = stage.watch(&["events", "c0", "--json"]).exits(1).wrote_nothing();
-    let seen = seen.says("is not what was written: its hash does not hold");
+    let seen = seen.says("was altered: its hash does not match");
     assert!(seen.ran.out.contains("\"ho\""), "it is evidence all the same: {seen:?}");
     stage.watch(&["replay", "c0"]).exits(1).wrote_nothing();
     stage.watch(&["resume", "c0", "--trust", "--trust-journal"]).exits(2).executed_nothing();

@@ -178,7 +178,10 @@ fn what_cannot_be_looked_at_is_refused_and_never_waited_for() {
             .unwrap()
             .set_len(1 << 40)
             .unwrap();
-        stage.watch(&["cast", "--trust", "go"]).exits(2).says("more than can be looked at");
+        stage
+            .watch(&["cast", "--trust", "go"])
+            .exits(2)
+            .says("more files of this project than Materia can check");
         let stage = with_agent("true").of(who);
         link(&stage.path("project/.claude"), "/");
         stage.watch(&["cast", "--trust", "go"]).exits(2).executed_nothing();
