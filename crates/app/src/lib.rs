@@ -14,6 +14,7 @@
 //! * [`trust`]: approvals, as questions and answers.
 //! * [`config_writer`]: changes a configuration file. [`drafts`]: edits that are not saved yet.
 //! * [`bounds`]: maximum number of turns of a loadout. [`explore`]: every history of one.
+//! * [`crashtest`]: one cast with memory lost at every point.
 //! * [`simulate`]: walks through a loadout without running anything. [`try_utility`]: runs one utility. [`compare`]:
 //!   two casts side by side.
 //! * [`own_cases`]: project files for the author's conformance cases.
@@ -43,6 +44,7 @@ pub mod cast_id;
 pub mod compare;
 pub mod concurrent_casts;
 pub mod config_writer;
+pub mod crashtest;
 pub mod drafts;
 pub mod drive;
 pub mod event_importance;

@@ -44,18 +44,7 @@ pub fn play(
     }
     let journal = Arc::new(MemoryJournal::default());
     let world = World { journal: journal.clone(), observer, runner, clock: Arc::new(SystemClock) };
-    let created = RunCreated {
-        virtual_time: true,
-        workspace: None,
-        timeline: u32::try_from(timeline.len()).unwrap_or(u32::MAX),
-        ..created
-    };
-    let options = Options {
-        run_for: run_for_ms.map(Duration::from_millis),
-        timeline: timeline.into(),
-        folders: folders.clone(),
-        ..Options::default()
-    };
+    let (created, options) = simulated(created, timeline, run_for_ms, &folders);
     let (_nobody, mut asks) = mpsc::unbounded_channel();
     // Where a timeline throws the memory of a run away, it is read again by a task.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -72,4 +61,26 @@ pub fn play(
             return Ok(Played { report, events });
         }
     }
+}
+
+/// The beginning and the options of a run in simulated time that works in these folders.
+pub(crate) fn simulated(
+    created: RunCreated,
+    timeline: Vec<TimelineEntry>,
+    run_for_ms: Option<u64>,
+    folders: &Folders,
+) -> (RunCreated, Options) {
+    let created = RunCreated {
+        virtual_time: true,
+        workspace: None,
+        timeline: u32::try_from(timeline.len()).unwrap_or(u32::MAX),
+        ..created
+    };
+    let options = Options {
+        run_for: run_for_ms.map(Duration::from_millis),
+        timeline: timeline.into(),
+        folders: folders.clone(),
+        ..Options::default()
+    };
+    (created, options)
 }

@@ -16,6 +16,7 @@ pub const SCHEMAS: &[(&str, &str)] = &[
     ("replay.schema.json", include_str!("../../../schemas/replay.schema.json")),
     ("case-made.schema.json", include_str!("../../../schemas/case-made.schema.json")),
     ("test.schema.json", include_str!("../../../schemas/test.schema.json")),
+    ("crashtest.schema.json", include_str!("../../../schemas/crashtest.schema.json")),
     ("command.schema.json", include_str!("../../../schemas/command.schema.json")),
     ("receipt.schema.json", include_str!("../../../schemas/receipt.schema.json")),
     ("openapi.json", include_str!("../../../schemas/openapi.json")),

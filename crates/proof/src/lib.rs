@@ -4,4 +4,5 @@
 //! of each node.
 
 pub mod bounds;
+pub mod dice;
 pub mod explore;

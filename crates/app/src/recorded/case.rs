@@ -118,7 +118,7 @@ fn visits(report: &CastReport) -> Vec<String> {
 }
 
 /// How a cast ended, as a case expects it.
-fn end(report: &CastReport) -> Value {
+pub(crate) fn end(report: &CastReport) -> Value {
     let mut end = Map::new();
     end.insert("status".to_owned(), json!(report.status));
     if let Some(error) = &report.error {

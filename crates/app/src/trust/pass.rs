@@ -1,6 +1,7 @@
 //! Untrusted runs, and trusted ones after approval.
 
 use std::ops::Deref;
+use std::path::Path;
 use std::sync::Arc;
 
 use materia_contract::{Plan, RunCreated, RunId};
@@ -86,7 +87,14 @@ impl<T> Deref for Trusted<T> {
 impl<T> Trusted<T> {
     /// Check of each start against the approvals.
     pub(crate) fn watch(&self, starts: Starts) -> Watch {
-        Watch { approved: Arc::clone(&self.approved), starts }
+        let folder = self.approved.project.clone();
+        Watch { approved: Arc::clone(&self.approved), starts, folder }
+    }
+
+    /// The same in a copy of the project: a file there must be as it was approved in the project. `starts` names
+    /// paths in the copy.
+    pub(crate) fn approval_in_copy(&self, copy: &Path, starts: Starts) -> Approval {
+        Approval::by(Arc::new(Watch { folder: copy.to_owned(), ..self.watch(starts) }))
     }
 }
 

@@ -155,10 +155,10 @@ impl Approved {
         format!("{} `{name}` {how}", fact.kind.word())
     }
 
-    /// The files of these programs, if each is approved as it is now; otherwise which is not.
-    fn files(&self, programs: &[Program]) -> Result<Vec<Pinned>, String> {
+    /// The files of these programs in a folder, if each is approved as it is now; otherwise which is not.
+    fn files(&self, folder: &Path, programs: &[Program]) -> Result<Vec<Pinned>, String> {
         let mut pinned = Vec::new();
-        for (fact, place) in files::looked_at(&self.project, programs) {
+        for (fact, place) in files::looked_at(folder, programs) {
             if !self.has(&fact) {
                 return Err(self.changed(&fact));
             }
@@ -172,13 +172,17 @@ impl Approved {
 pub(crate) struct Watch {
     pub(super) approved: Arc<Approved>,
     pub(super) starts: Starts,
+    /// The folder whose files are looked at: the project, or a copy of it.
+    pub(super) folder: PathBuf,
 }
 
 impl Watch {
     /// Refuses where a file of one of these agents' programs is not as it was approved.
     pub(crate) fn agents(&self, names: &[String]) -> Result<(), String> {
         let programs = names.iter().filter_map(|name| self.starts.agents.get(name));
-        programs.clone().try_for_each(|programs| self.approved.files(programs).map(drop))
+        programs
+            .clone()
+            .try_for_each(|programs| self.approved.files(&self.folder, programs).map(drop))
     }
 }
 
@@ -204,13 +208,13 @@ impl Approves for Watch {
     fn look(&self, order: &TurnOrder) -> Result<Vec<Pinned>, String> {
         if let Work::Agent { script: None, .. } = &order.work {
             match &order.files {
-                None => self.read_by_agents(&self.approved.project)?,
+                None => self.read_by_agents(&self.folder)?,
                 // The copy has what was committed, which need not be what was approved.
                 Some(_) => self.read_by_agents(&order.cwd).map_err(|why| {
                     format!("{why} as it is in the workspace `{}`", order.cwd.display())
                 })?,
             }
         }
-        self.approved.files(self.starts.of_turn(order))
+        self.approved.files(&self.folder, self.starts.of_turn(order))
     }
 }

@@ -4,9 +4,9 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use super::{
     abort, approve, attach, bounds, budget, case, cast, casts, check, clean, compare, completions,
-    conformance, demo, doctor, events, explore, export, finish, fork, grid, init, link, loadout,
-    logs, man, materia, mode, output, recast, replay, resume, revive, say, schemas, serve, show,
-    skip, stop, test, trigger, utility, why, workspace,
+    conformance, crashtest, demo, doctor, events, explore, export, finish, fork, grid, init, link,
+    loadout, logs, man, materia, mode, output, recast, replay, resume, revive, say, schemas, serve,
+    show, skip, stop, test, trigger, utility, why, workspace,
 };
 use crate::args::Global;
 
@@ -60,6 +60,7 @@ pub(crate) enum Command {
     Check(check::CheckArgs),
     Bounds(bounds::BoundsArgs),
     Explore(explore::ExploreArgs),
+    Crashtest(crashtest::CrashtestArgs),
     Casts(casts::CastsArgs),
     Show(show::ShowArgs),
     Output(output::OutputArgs),
@@ -113,6 +114,7 @@ impl Command {
         match self {
             Self::Loadout(args) => args.writes(),
             Self::Materia(args) => args.writes(),
+            Self::Crashtest(args) => args.real,
             Self::Check(_)
             | Self::Bounds(_)
             | Self::Explore(_)

@@ -13,6 +13,7 @@ pub(crate) mod clean;
 mod compare;
 pub(crate) mod completions;
 pub(crate) mod conformance;
+mod crashtest;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod events;
@@ -93,6 +94,7 @@ fn run(cli: &Cli, terminal: &mut Terminal) -> Result<Exit, Failure> {
         Command::Check(args) => check::check(args, global, terminal),
         Command::Bounds(args) => bounds::bounds(args, global, terminal),
         Command::Explore(args) => explore::explore(args, global, terminal),
+        Command::Crashtest(args) => crashtest::crashtest(args, global, terminal),
         Command::Casts(args) => casts::casts(args, global, terminal),
         Command::Init(args) => init::init(args, terminal),
         Command::Show(args) => show::show(args, global, terminal),

@@ -12,6 +12,7 @@ mod cases;
 mod casting;
 mod completing;
 mod conformance;
+mod crashing;
 mod crowd;
 mod demo;
 mod doclines;

@@ -6,6 +6,7 @@
 mod bounds;
 mod budget;
 mod compare;
+mod crashtest;
 mod diff;
 mod explore;
 mod files;
@@ -24,6 +25,9 @@ pub use budget::BudgetBody;
 pub use compare::{
     Compared, ComparedAspect, ComparedRoute, ComparedTotals, ComparedTurn, ComparedValue,
     ComparedVerdict, Comparison, TurnSide, Two, TwoTexts,
+};
+pub use crashtest::{
+    CrashDifference, CrashFinding, CrashPoint, CrashPointKind, CrashtestBody, Differs, RanAgain,
 };
 pub use diff::{Change, ChangedKind, Difference};
 pub use explore::{

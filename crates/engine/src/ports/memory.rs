@@ -1,4 +1,5 @@
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use materia_contract::time::wall_time;
@@ -18,6 +19,8 @@ pub struct MemoryJournal {
     store: Arc<Mutex<Store>>,
     /// Tells those who follow that there is more.
     grown: watch::Sender<u64>,
+    /// Whether appends are held: see [`MemoryJournal::hold`].
+    held: Arc<AtomicBool>,
     /// Texts that records name by their hash.
     pub blobs: MemoryBlobs,
 }
@@ -167,6 +170,11 @@ impl MemoryJournal {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// From now on nothing is appended, and no append resolves: whoever appends is taken to be gone. `false` ends that.
+    pub fn hold(&self, held: bool) {
+        self.held.store(held, Ordering::SeqCst);
+    }
+
     /// Takes a run away from whoever holds it, as a store does whose leases run out.
     pub fn take_away(&self, run: &RunId) {
         if let Some((_, lose)) = self.store().claimed.remove(run) {
@@ -183,6 +191,9 @@ impl MemoryJournal {
 
 impl Journal for MemoryJournal {
     fn append(&self, batch: Batch) -> BoxFuture<'_, Result<(), AppendError>> {
+        if self.held.load(Ordering::SeqCst) {
+            return Box::pin(std::future::pending());
+        }
         let appended = self.store().append(batch);
         if appended.is_ok() {
             self.grown.send_modify(|times| *times += 1);

@@ -6,7 +6,7 @@ use materia_contract::{
     Loop, Node, NodeBudgets, NodeId, Parse, Plan, Retries, Routing, Trigger, on_failure_edge,
 };
 
-use crate::dice::Dice;
+use materia_proof::dice::Dice;
 
 /// Features that a generated graph may have.
 #[derive(Clone, Copy)]

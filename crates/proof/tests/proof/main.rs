@@ -3,7 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod agree;
-mod dice;
 mod graphs;
 mod planted;
 

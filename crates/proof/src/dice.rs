@@ -1,10 +1,13 @@
-//! Repeatable random numbers: one seed is one graph.
+//! Chance that can be repeated: the same seed gives the same numbers everywhere.
 
 /// `SplitMix64`.
-pub(crate) struct Dice(u64);
+#[derive(Debug, Clone)]
+pub struct Dice(u64);
 
 impl Dice {
-    pub(crate) fn new(seed: u64) -> Self {
+    /// The numbers of a seed.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d)
     }
 
@@ -17,12 +20,17 @@ impl Dice {
     }
 
     /// A number below `bound`, which is not 0.
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
-        usize::try_from(self.next() % bound as u64).unwrap()
+    pub fn below(&mut self, bound: usize) -> usize {
+        usize::try_from(self.next() % bound as u64).unwrap_or(0)
     }
 
     /// True so many times in a hundred.
-    pub(crate) fn percent(&mut self, percent: u64) -> bool {
+    pub fn percent(&mut self, percent: u64) -> bool {
         self.next() % 100 < percent
+    }
+
+    /// One of these, of which there is at least one.
+    pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+        &from[self.below(from.len())]
     }
 }
