@@ -77,7 +77,7 @@ impl<'a> Stage<'a> {
         copied.folder(&project.dir, &work).map_err(|error| failed(&error))
     }
 
-    /// What lies in the folder now.
+    /// The files in the folder now.
     pub(super) fn left(&self) -> Result<BTreeMap<String, Left>, Failure> {
         let (work, mut found) = (self.work(), BTreeMap::new());
         let unreadable =

@@ -121,7 +121,7 @@ struct Cast<'a> {
     created: RunCreated,
     script: Script,
     stage: Stage<'a>,
-    /// What looks after programs; where there is none, none is started.
+    /// The supervisor of programs; without one, none is started.
     supervisor: Option<&'a Path>,
     approval: Approval,
 }
@@ -280,10 +280,10 @@ impl Cast<'_> {
                 }
             };
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            let crashed = runtime.map_err(broken)?.block_on(driven)?;
+            let lost = runtime.map_err(broken)?.block_on(driven)?;
             points.take_up();
             let rests = *materia_engine::load(&journal, self.id)?.0.phase() != Phase::Running;
-            if !crashed || rests {
+            if !lost || rests {
                 break;
             }
         }
@@ -309,7 +309,7 @@ impl Cast<'_> {
     }
 }
 
-/// What plays with crashes have shown.
+/// The results of plays with crashes.
 struct Tally<'a> {
     first: &'a Play,
     /// Whether programs run.

@@ -34,7 +34,7 @@ struct Reached {
     performed: BTreeMap<NodeId, u64>,
 }
 
-/// What is known of a play when it has ended.
+/// The record of a play that has ended.
 pub(super) struct Passed {
     pub(super) points: Vec<CrashPoint>,
     pub(super) crashes: Vec<CrashPoint>,

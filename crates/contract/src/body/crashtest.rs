@@ -4,7 +4,7 @@ use crate::NodeId;
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What `crashtest --json` prints.
+/// The output of `crashtest --json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CrashtestBody {
@@ -24,7 +24,7 @@ pub struct CrashtestBody {
     pub repeated: Vec<RanAgain>,
     /// Ends that differ from the end without a crash.
     pub findings: Vec<CrashFinding>,
-    /// What the result does not say.
+    /// Limits of the result.
     pub notes: Vec<String>,
 }
 
@@ -34,7 +34,7 @@ pub struct CrashtestBody {
 pub struct CrashPoint {
     /// Its number, from 1, in the play in which memory was lost there.
     pub number: u64,
-    /// What had just happened.
+    /// The step before the loss.
     pub kind: CrashPointKind,
     /// The last event of the decision, or the event with which the turn had started.
     pub event: u64,
@@ -42,7 +42,7 @@ pub struct CrashPoint {
     pub sockets: Vec<NodeId>,
 }
 
-/// What had just happened when memory was lost.
+/// The step before memory was lost.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -60,7 +60,7 @@ pub enum CrashPointKind {
 pub struct RanAgain {
     /// Its socket.
     pub socket: NodeId,
-    /// What runs there.
+    /// Its materia.
     pub materia: String,
     /// The numbers of the points of one crash after which it ran again.
     pub points: Vec<u64>,
@@ -86,7 +86,7 @@ pub struct CrashFinding {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CrashDifference {
-    /// What it is.
+    /// Its kind.
     pub kind: Differs,
     /// Its name: that of the variable, the path of the file, the visits.
     pub name: String,
