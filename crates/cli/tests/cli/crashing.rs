@@ -163,7 +163,7 @@ fn a_cast_of_a_script_comes_to_the_same_end_wherever_memory_is_lost() {
     }
     assert_eq!(body["plays"], points.len());
     let all = points.len() * (points.len() - 1) / 2;
-    assert!(body["pairs"].as_u64().unwrap() as usize >= all, "{body:#}");
+    assert!(body["pairs"].as_u64().unwrap() >= all as u64, "{body:#}");
     assert_eq!(body["findings"], json!([]), "{body:#}");
     assert_eq!(body["repeated"][0]["socket"], "test");
     // A turn that runs again counts for the budget: the cast then waits, and no socket is to blame.
