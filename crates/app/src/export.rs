@@ -7,7 +7,7 @@ use std::path::Path;
 
 use materia_contract::api::{CastView, Cost, TurnView};
 use materia_contract::body::Why;
-use materia_contract::{Folders, NodeId, RunId, path_tokens};
+use materia_contract::{Folders, NodeId, RunId};
 use materia_engine::{Journal, PAGE_BYTES, blocking, why};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -51,12 +51,8 @@ struct ExportedFile {
 
 /// Reads a cast for a file. `folders` says where its own files are.
 pub fn of(journal: &dyn Journal, id: &RunId, folders: &Folders) -> Result<Export, Failure> {
-    let named = Folders {
-        project: path_tokens::PROJECT.to_owned(),
-        workspace: path_tokens::WORKSPACE.to_owned(),
-        run_dir: path_tokens::RUN_DIR.to_owned(),
-        profile: path_tokens::PROFILE.to_owned(),
-    };
+    // Folders that are not known keep their names.
+    let named = Folders::default();
     // First, for it says whether there is too much.
     let events = events(journal, id, &named)?;
     let cast = view::cast(journal, id, "", &named, None)?;

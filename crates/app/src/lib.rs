@@ -19,7 +19,8 @@
 //!   two casts side by side.
 //! * [`own_cases`]: project files for the author's conformance cases.
 //! * [`recorded`]: a finished cast as a script and as a conformance case. [`play`]: runs a plan in memory.
-//! * [`export`]: one cast as one file.
+//! * [`export`]: one cast as one page. [`archive`]: one cast as one file that can be verified.
+//! * [`subject`]: a cast to look at, in a journal or in an archive.
 //! * [`verify`]: checks a cast against its events. [`health`]: agents that are usable here.
 //! * [`templates`]: configurations to start from. [`seen_warnings`]: warnings that were shown before.
 //! * [`turn_output`], [`remote_output`], [`live_line`]: output of turns. [`event_view`]: events as people and programs
@@ -38,6 +39,7 @@
 
 pub mod act;
 pub mod agents;
+pub mod archive;
 pub mod bounds;
 pub mod cast_context;
 pub mod cast_id;
@@ -74,6 +76,7 @@ pub mod remote_output;
 pub mod sanitize;
 pub mod seen_warnings;
 pub mod simulate;
+pub mod subject;
 pub mod templates;
 pub mod trust;
 pub mod try_utility;

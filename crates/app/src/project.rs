@@ -12,6 +12,7 @@ use materia_safe_fs::Typed;
 use rustix::fs::{Access, AtFlags, CWD};
 use rustix::io::Errno;
 
+use crate::archive;
 use crate::cast_id;
 use crate::failure::Failure;
 use crate::sanitize;
@@ -275,6 +276,12 @@ pub fn notify(loaded: &Loaded) -> Option<Vec<String>> {
 
 /// Reads a cast id that a person typed; what could leave its folder is refused.
 pub fn cast_id(text: &str) -> Result<RunId, Failure> {
+    if archive::is_meant(text) {
+        return Err(Failure::usage(format!(
+            "`{}` is an archive, which is only read: `replay`, `show`, `events`, `why` and `export` open it, and this needs a cast of the project",
+            sanitize::one_line(text, 300)
+        )));
+    }
     RunId::parse(text).map_err(|error| Failure::usage(error.to_string()))
 }
 

@@ -4,9 +4,10 @@ use std::path::{Component, Path};
 
 use materia_contract::body::{Mismatch, ReplayBody, Verified};
 use materia_contract::{BlobHash, ChainHash, Folders, RunId};
-use materia_engine::{Journal, Left, ReadError, Replay, ReplayError, blocking};
+use materia_engine::{Journal, Left, ReadError, Replay, ReplayError, blocking, wait};
 use materia_journal::{CatchUp, FileBlobs, Views};
 
+use crate::archive::Archive;
 use crate::failure::Failure;
 use crate::project::Found;
 use crate::sanitize;
@@ -46,6 +47,49 @@ pub fn replay(found: &Found, at: Option<u64>) -> Result<ReplayBody, Failure> {
         }
         Err(ReplayError::Read(error)) => Err(error.into()),
     }
+}
+
+/// The same of an archive: every line, every event, and every text and file that events name.
+pub fn replay_archive(archive: &Archive, at: Option<u64>) -> Result<ReplayBody, Failure> {
+    let id = archive.id();
+    let (seq, fault) = match materia_engine::replay(archive.journal(), id, at) {
+        Ok(replay) => match lost_in(archive, &replay.left) {
+            Some((seq, fault)) => (Some(seq), fault),
+            None if archive.altered().is_some() => (None, String::new()),
+            None => {
+                let transcripts = replay.left.iter().filter_map(|it| BlobHash::parse(&it.hash));
+                let gone = transcripts.filter(|hash| archive.is_gone(*hash)).count() as u64;
+                return Ok(ReplayBody::Verified(Verified { gone, ..verified(id, replay) }));
+            }
+        },
+        Err(ReplayError::Fault { seq, fault, .. }) => (Some(seq), fault.to_string()),
+        Err(ReplayError::Read(error)) => return Err(error.into()),
+        Err(error @ (ReplayError::Unknown(_) | ReplayError::NoSuchEvent { .. })) => {
+            return Err(Failure::resolution(error.to_string()));
+        }
+    };
+    // The line says more where it is about the same event, and all there is to say where every event follows.
+    match archive.altered() {
+        Some(altered) if seq.is_none_or(|seq| altered.seq.is_some_and(|it| it <= seq)) => {
+            Ok(mismatch(id, altered.seq, &altered.to_string()))
+        }
+        Some(_) | None => Ok(mismatch(id, seq, &fault)),
+    }
+}
+
+/// The first text or file that an event names and the archive does not have as it was.
+fn lost_in(archive: &Archive, left: &[Left]) -> Option<(u64, String)> {
+    left.iter().filter(|left| left.is_blob).find_map(|left| {
+        let fault = match BlobHash::parse(&left.hash) {
+            None => format!("`{}` has no hash that can be read", left.path),
+            Some(hash) if left.is_transcript && archive.is_gone(hash) => return None,
+            Some(hash) => {
+                let found = wait(archive.journal().blobs().get(hash));
+                format!("of `{}` {}", left.path, found.err()?)
+            }
+        };
+        Some((left.seq, fault))
+    })
 }
 
 /// Files that the events name and that are missing or altered; the first event that names one, and all of them in

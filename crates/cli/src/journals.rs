@@ -2,6 +2,9 @@
 
 use std::path::Path;
 
+use materia_app::archive;
+use materia_app::subject::Subject;
+
 use crate::args::Global;
 use crate::failure::Failure;
 use crate::project::{Found, Project};
@@ -33,6 +36,25 @@ pub(crate) fn own_at(
         terminal.warned(|warnings| project.adopt(root, warnings))?;
     }
     Ok(())
+}
+
+/// The cast or archive that a person named, to look at it. An archive that was altered is shown all the same; that it
+/// was is said.
+pub(crate) fn open(
+    id: &str,
+    global: &Global,
+    terminal: &Terminal,
+) -> Result<(Project, Subject), Failure> {
+    if !archive::is_meant(id) {
+        let (project, found) = look(id, global, terminal)?;
+        return Ok((project, Subject::Cast(found)));
+    }
+    let project = Project::here(global)?;
+    let archive = archive::open(Path::new(id))?;
+    if let Some(altered) = archive.altered() {
+        terminal.say(format_args!("warning: `{}` was altered: {altered}", archive.name()));
+    }
+    Ok((project, Subject::Archive(Box::new(archive))))
 }
 
 /// The cast that a person named, to look at it. Who looks at a foreign journal is told that it is one.

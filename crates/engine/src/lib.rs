@@ -53,5 +53,5 @@ pub use ports::*;
 pub use replay::{Replay, ReplayError, ReplayFault, replay};
 pub use report::{report, report_at};
 pub use session::{carry_on, cast, create, only_do, resume, watch_inbox};
-pub use turn_files::Left;
+pub use turn_files::{Left, named_by};
 pub use world::{Asks, EngineError, Options, World};

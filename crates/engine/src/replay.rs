@@ -273,7 +273,7 @@ fn decide_again(
             if took == Took::Folded {
                 undecided += piece.events.len() as u64;
             }
-            named.extend(piece.events.iter().flat_map(turn_files::named));
+            named.extend(piece.events.iter().flat_map(turn_files::named_by));
         }
     }
     if seq == 0 {

@@ -48,7 +48,8 @@ async fn kept(journal: &dyn Journal, file: &Path, hash: &str) -> Result<(), Stri
 
 /// The files that an event names.
 #[expect(clippy::wildcard_enum_match_arm, reason = "only the ends of turns name files")]
-pub(crate) fn named(event: &Event) -> Vec<Left> {
+#[must_use]
+pub fn named_by(event: &Event) -> Vec<Left> {
     let report: &TurnOutput = match &event.body {
         EventBody::TurnCompleted(data) => &data.report,
         EventBody::TurnFailed(data) => &data.report,

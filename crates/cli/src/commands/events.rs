@@ -10,7 +10,6 @@ use crate::event_text;
 use crate::failure::{Exit, Failure};
 use crate::journals;
 use crate::narrator::Narrator;
-use crate::project::Found;
 use crate::sanitize;
 use crate::terminal::Terminal;
 
@@ -23,7 +22,7 @@ use crate::terminal::Terminal;
     after_help = "Examples:\n  materia events last\n  materia events last --follow\n  materia events last --type turn --socket Build\n  materia events last --last 20\n  materia events last --json | jq -r .type\n\nExit status: 0 all hashes hold, 1 an event was altered."
 )]
 pub(crate) struct EventsArgs {
-    /// The cast: its id, the beginning of it, or `last`
+    /// The cast: its id, the beginning of it, or `last`; or an archive, `cast.materia`
     #[arg(value_name = "ID")]
     id: String,
     /// Print new events as they come, until the cast rests
@@ -50,20 +49,21 @@ pub(crate) fn events(
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
     refuse_unknown_types(&args.kinds)?;
-    let (project, found) = journals::look(&args.id, global, terminal)?;
-    let Found { root, journal, id } = found;
+    let (project, subject) = journals::open(&args.id, global, terminal)?;
+    let (journal, id) = (subject.journal(), subject.id().clone());
     let mut printer = Printer {
-        shown: Shown::new(id.clone(), project.folders(&root, &id)),
+        shown: Shown::new(id.clone(), subject.folders(&project)),
         status: CastStatus::Running,
         story: Narrator::default(),
-        wanted: Wanted::of(args, &*journal, &id)?,
+        wanted: Wanted::of(args, journal, &id)?,
         altered: false,
         resume: project.command(&format!("resume {id}")),
         id,
     };
-    printer.catch_up(&*journal, terminal)?;
-    if args.follow {
-        printer.follow(&*journal, terminal)?;
+    printer.catch_up(journal, terminal)?;
+    // An archive does not grow.
+    if args.follow && subject.archive().is_none() {
+        printer.follow(journal, terminal)?;
     }
     Ok(if printer.altered { Exit::Failed } else { Exit::Done })
 }

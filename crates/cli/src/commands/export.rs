@@ -1,25 +1,28 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use materia_app::archive::{self, Written};
 use materia_app::export;
+use materia_app::subject::Subject;
 
 use crate::args::Global;
 use crate::failure::{Exit, Failure};
-use crate::project::Project;
+use crate::journals;
 use crate::terminal::Terminal;
 use crate::typed_path;
 
-/// Write one cast as a page that opens without a server
+/// Write one cast as one file: a page that opens without a server, or an archive
 ///
-/// The file holds the events, the turns with what they were given and gave back, and the page that shows them. It
-/// only reads. Secrets are taken out of what turns say before it is kept; still look through the file before you
-/// give it to others.
+/// A page holds the events, the turns with what they were given and gave back, and the page that shows them. It
+/// only reads. A file whose name ends with `.materia` is an archive: `replay`, `show`, `events`, `why` and `export`
+/// open it in the place of a cast, on any machine. Secrets are taken out of what turns say before it is kept; still
+/// look through the file before you give it to others.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  materia export last -o cast.html\n  materia export 20261115T0226 -o review.html --force"
+    after_help = "Examples:\n  materia export last -o cast.html\n  materia export 20261115T0226 -o review.html --force\n  materia export last -o cast.materia"
 )]
 pub(crate) struct ExportArgs {
-    /// The cast: its id, the beginning of it, or `last`
+    /// The cast: its id, the beginning of it, or `last`; or an archive, `cast.materia`
     #[arg(value_name = "ID")]
     id: String,
     /// The file to write
@@ -36,25 +39,49 @@ pub(crate) fn export(
     global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    let (project, found) = Project::with_cast(&args.id, global)?;
+    let (project, subject) = journals::open(&args.id, global, terminal)?;
+    if args.output.to_string_lossy().ends_with(archive::ENDING) {
+        return write_archive(&subject, args, terminal);
+    }
     let viewer = materia_server::viewer().ok_or_else(|| {
         let why = materia_server::missing_page().unwrap_or("its page cannot be put into a file");
         Failure::resolution(format!("this build cannot export a cast: {why}"))
     })?;
-    let folders = project.folders(&found.root, &found.id);
-    let made = export::of(found.journal(), &found.id, &folders)?;
+    let made = export::of(subject.journal(), subject.id(), &subject.folders(&project))?;
     let text = export::page(viewer, &made)?;
     let shown = args.output.display();
     typed_path::write(&args.output, text.as_bytes(), args.force)?;
     terminal.say(format_args!(
         "Cast `{}` is in {shown} ({} KB); open it in a browser.",
-        found.id,
+        subject.id(),
         text.len().div_ceil(1_000)
     ));
     if terminal.json {
         terminal.data(
-            &serde_json::json!({ "castId": found.id, "file": args.output, "bytes": text.len() }),
+            &serde_json::json!({ "castId": subject.id(), "file": args.output, "bytes": text.len() }),
         )?;
+    }
+    Ok(Exit::Done)
+}
+
+fn write_archive(
+    subject: &Subject,
+    args: &ExportArgs,
+    terminal: &mut Terminal,
+) -> Result<Exit, Failure> {
+    let Written { bytes, events } = subject.write()?;
+    typed_path::write(&args.output, &bytes, args.force)?;
+    terminal.say(format_args!(
+        "Cast `{}` is in {} ({events} events, {} KB); `materia replay {}` verifies it.",
+        subject.id(),
+        args.output.display(),
+        bytes.len().div_ceil(1_000),
+        args.output.display(),
+    ));
+    if terminal.json {
+        terminal.data(&serde_json::json!({
+            "castId": subject.id(), "file": args.output, "bytes": bytes.len(), "events": events,
+        }))?;
     }
     Ok(Exit::Done)
 }

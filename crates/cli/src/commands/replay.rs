@@ -1,4 +1,5 @@
 use clap::Args;
+use materia_app::subject::Subject;
 use materia_app::verify::{self, Mending};
 use materia_contract::body::{Mismatch, ReplayBody, Verified};
 
@@ -14,10 +15,10 @@ use crate::terminal::Terminal;
 /// beside the journal where they differ from it.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  materia replay last\n  materia replay last --at 12\n\nExit status: 0 verified, 1 verification failed, 4 undecided (another version wrote events of it)."
+    after_help = "Examples:\n  materia replay last\n  materia replay last --at 12\n  materia replay cast.materia\n\nExit status: 0 verified, 1 verification failed, 4 undecided (another version wrote events of it)."
 )]
 pub(crate) struct ReplayArgs {
-    /// The cast: its id, the beginning of it, or `last`
+    /// The cast: its id, the beginning of it, or `last`; or an archive, `cast.materia`
     #[arg(value_name = "ID")]
     id: String,
     /// Show the state as of this event instead of the end
@@ -31,14 +32,19 @@ pub(crate) fn replay(
     global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    let (project, found) = journals::look(&args.id, global, terminal)?;
-    let body = verify::replay(&found, args.at)?;
+    let (project, subject) = journals::open(&args.id, global, terminal)?;
+    let body = match &subject {
+        Subject::Cast(found) => verify::replay(found, args.at)?,
+        Subject::Archive(archive) => verify::replay_archive(archive, args.at)?,
+    };
     let exit = match &body {
         ReplayBody::Verified(verified) => {
-            match verify::mend_views(&found, &project.folders(&found.root, &found.id)) {
-                Mending::Nothing => {}
-                Mending::Done(what) => terminal.say(what),
-                Mending::Failed(why) => terminal.say(format_args!("warning: {why}")),
+            if let Subject::Cast(found) = &subject {
+                match verify::mend_views(found, &subject.folders(&project)) {
+                    Mending::Nothing => {}
+                    Mending::Done(what) => terminal.say(what),
+                    Mending::Failed(why) => terminal.say(format_args!("warning: {why}")),
+                }
             }
             if !terminal.json {
                 tell(verified, terminal)?;

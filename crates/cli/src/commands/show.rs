@@ -1,4 +1,5 @@
 use clap::Args;
+use materia_app::subject::Subject;
 use materia_contract::{CastReport, CastStatus, Outcome, Visit};
 
 use crate::args::Global;
@@ -26,7 +27,7 @@ const ANSWER_LINES_MAX: usize = 20;
     after_help = "Examples:\n  materia show last\n  materia show 20261115T0226 --json\n\nMore of what was said: `materia output ID SOCKET`, `materia logs ID SOCKET`."
 )]
 pub(crate) struct ShowArgs {
-    /// The cast: its id, the beginning of it, or `last`
+    /// The cast: its id, the beginning of it, or `last`; or an archive, `cast.materia`
     #[arg(value_name = "ID")]
     id: String,
 }
@@ -37,16 +38,17 @@ pub(crate) fn show(
     global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    let (project, found) = journals::look(&args.id, global, terminal)?;
-    let folders = project.folders(&found.root, &found.id);
-    let report = materia_engine::report(found.journal(), &found.id, &folders)?;
+    let (project, subject) = journals::open(&args.id, global, terminal)?;
+    let folders = subject.folders(&project);
+    let report = materia_engine::report(subject.journal(), subject.id(), &folders)?;
     if terminal.json {
         terminal.data(&report)?;
         return Ok(Exit::Done);
     }
     let out = &mut terminal.out;
     writeln!(out, "cast      {}", report.cast_id)?;
-    let driven = materia_engine::blocking(found.journal()).is_driven(&found.id).unwrap_or(false);
+    let driven =
+        materia_engine::blocking(subject.journal()).is_driven(subject.id()).unwrap_or(false);
     writeln!(out, "status    {}", event_text::status(report.status, report.verdict, driven))?;
     writeln!(out, "loadout   {}", one_line(&report.loadout, VALUE_CHARS_MAX))?;
     if !report.linked.is_empty() {
@@ -63,9 +65,14 @@ pub(crate) fn show(
     }
     writeln!(out, "spent     {}", event_text::spent(&report))?;
     writeln!(out, "events    {}", report.last_seq)?;
-    let folder = found.root.join(report.cast_id.as_str());
-    writeln!(out, "folder    {}", project.shown(&folder))?;
-    if report.workspace.is_some() {
+    match &subject {
+        Subject::Archive(archive) => writeln!(out, "archive   {}", archive.name())?,
+        Subject::Cast(found) => {
+            let folder = found.root.join(report.cast_id.as_str());
+            writeln!(out, "folder    {}", project.shown(&folder))?;
+        }
+    }
+    if report.workspace.is_some() && subject.archive().is_none() {
         let words = project.command(&format!("workspace {}", report.cast_id));
         writeln!(out, "workspace a copy of the repository: {words}")?;
     }
@@ -73,8 +80,22 @@ pub(crate) fn show(
     tell_visits(&report, out)?;
     tell_answer(&report, &project, out)?;
     tell_state(&report, out)?;
-    let (run, _) = materia_engine::load(found.journal(), &found.id)?;
-    let mut ways = next_command::answers(&report);
+    let ways = ways(&report, &subject, driven)?;
+    for (place, next) in ways.iter().enumerate() {
+        let margin = if place == 0 { "\nnext  " } else { "      " };
+        writeln!(out, "{margin}    {}", project.command(next))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Commands that make sense next. With an archive nothing can be done but to look at it.
+fn ways(report: &CastReport, subject: &Subject, driven: bool) -> Result<Vec<String>, Failure> {
+    let named = |name: &&str| format!("{name} {}", subject.name());
+    if subject.archive().is_some() {
+        return Ok(["events", "replay"].iter().map(named).collect());
+    }
+    let (run, _) = materia_engine::load(subject.journal(), subject.id())?;
+    let mut ways = next_command::answers(report);
     if report.status == CastStatus::Running && driven {
         ways.push(format!("attach {}", report.cast_id));
     } else {
@@ -85,12 +106,8 @@ pub(crate) fn show(
         CastStatus::Completed | CastStatus::Failed | CastStatus::Aborted => &["events", "replay"],
         CastStatus::Waiting | CastStatus::Running => &["abort", "events"],
     };
-    ways.extend(further.iter().map(|name| format!("{name} {}", report.cast_id)));
-    for (place, next) in ways.iter().enumerate() {
-        let margin = if place == 0 { "\nnext  " } else { "      " };
-        writeln!(out, "{margin}    {}", project.command(next))?;
-    }
-    Ok(Exit::Done)
+    ways.extend(further.iter().map(named));
+    Ok(ways)
 }
 
 type Out = Box<dyn std::io::Write>;

@@ -23,7 +23,7 @@ const EVENTS_MAX: usize = 4;
     after_help = "Examples:\n  materia why last Socket-4\n  materia why last Socket-4 --at 12"
 )]
 pub(crate) struct WhyArgs {
-    /// The cast: its id, the beginning of it, or `last`
+    /// The cast: its id, the beginning of it, or `last`; or an archive, `cast.materia`
     #[arg(value_name = "ID")]
     id: String,
     /// The socket
@@ -40,8 +40,8 @@ pub(crate) fn why(
     global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    let (project, found) = journals::look(&args.id, global, terminal)?;
-    let why = materia_engine::why(found.journal(), &found.id, &args.node, args.at);
+    let (project, subject) = journals::open(&args.id, global, terminal)?;
+    let why = materia_engine::why(subject.journal(), subject.id(), &args.node, args.at);
     let why = why.map_err(|error| match error {
         WhyError::Load(error) => error.into(),
         WhyError::UnknownNode { .. } | WhyError::NoSuchEvent { .. } => {
@@ -52,14 +52,15 @@ pub(crate) fn why(
         terminal.data(&why)?;
         return Ok(Exit::Done);
     }
-    for line in lines(&why, &project) {
+    let project = subject.archive().is_none().then_some(&project);
+    for line in lines(&why, project) {
         writeln!(terminal.out, "{}", sanitize::clean(&line))?;
     }
     Ok(Exit::Done)
 }
 
-/// The answer for a person, line by line.
-fn lines(why: &Why, project: &Project) -> Vec<String> {
+/// The answer for a person, line by line. Without a project nothing can be done, so nothing is advised.
+fn lines(why: &Why, project: Option<&Project>) -> Vec<String> {
     let mut lines = vec![why.sentence.clone(), String::new()];
     lines.push(if why.runnable {
         "It is about to start: every condition holds.".to_owned()
@@ -75,8 +76,10 @@ fn lines(why: &Why, project: &Project) -> Vec<String> {
         let names: Vec<&str> = plain.iter().map(|condition| condition.name.as_str()).collect();
         lines.push(format!("  ✓ {}", names.join(", ")));
     }
-    lines.push(String::new());
-    lines.push(advice(why.suggestion.as_ref(), project));
+    if let Some(project) = project {
+        lines.push(String::new());
+        lines.push(advice(why.suggestion.as_ref(), project));
+    }
     lines
 }
 

@@ -81,7 +81,8 @@ impl MemoryBlobs {
         hashes
     }
 
-    fn add(&self, hash: BlobHash, bytes: Vec<u8>) {
+    /// Keeps bytes under a hash that was read with them. Whether they fit it, [`find`](Self::find) says.
+    pub fn hold(&self, hash: BlobHash, bytes: Vec<u8>) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(hash).or_insert(bytes);
     }
 }
@@ -89,12 +90,12 @@ impl MemoryBlobs {
 impl Blobs for MemoryBlobs {
     fn put(&self, bytes: Vec<u8>) -> BoxFuture<'_, Result<BlobHash, BlobError>> {
         let hash = BlobHash::of(&bytes);
-        self.add(hash, bytes);
+        self.hold(hash, bytes);
         Box::pin(std::future::ready(Ok(hash)))
     }
 
     fn keep(&self, file: &Path, hash: BlobHash) -> BoxFuture<'_, Result<(), BlobError>> {
-        let read = std::fs::read(file).map(|bytes| self.add(hash, bytes));
+        let read = std::fs::read(file).map(|bytes| self.hold(hash, bytes));
         let kept = read.map_err(|error| BlobError::Storage(format!("{}: {error}", file.display())));
         Box::pin(std::future::ready(kept))
     }

@@ -1,0 +1,78 @@
+//! A cast that a person wants to look at, wherever it is.
+
+use materia_contract::{Folders, RunId};
+use materia_engine::Journal;
+use materia_journal::FileBlobs;
+
+use crate::archive::{self, Archive, Written};
+use crate::failure::Failure;
+use crate::project::{Found, Project};
+
+/// A cast to look at: in a journal of the project, or in an archive.
+pub enum Subject {
+    /// In a journal.
+    Cast(Found),
+    /// In an archive.
+    Archive(Box<Archive>),
+}
+
+impl Subject {
+    /// Its events.
+    #[must_use]
+    pub fn journal(&self) -> &dyn Journal {
+        match self {
+            Self::Cast(found) => found.journal(),
+            Self::Archive(archive) => archive.journal(),
+        }
+    }
+
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> &RunId {
+        match self {
+            Self::Cast(found) => &found.id,
+            Self::Archive(archive) => archive.id(),
+        }
+    }
+
+    /// The archive, if it is in one.
+    #[must_use]
+    pub fn archive(&self) -> Option<&Archive> {
+        match self {
+            Self::Cast(_) => None,
+            Self::Archive(archive) => Some(archive),
+        }
+    }
+
+    /// The words by which commands name it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Cast(found) => found.id.as_str(),
+            Self::Archive(archive) => archive.name(),
+        }
+    }
+
+    /// The folders that its events name. An archive has none, so their names stay.
+    #[must_use]
+    pub fn folders(&self, project: &Project) -> Folders {
+        match self {
+            Self::Cast(found) => project.folders(&found.root, &found.id),
+            Self::Archive(_) => Folders::default(),
+        }
+    }
+
+    /// Writes it into an archive.
+    pub fn write(&self) -> Result<Written, Failure> {
+        match self {
+            Self::Cast(found) => {
+                let blobs = FileBlobs::of(&found.root);
+                archive::write(found.journal(), &found.id, |hash| blobs.is_gone(hash))
+            }
+            Self::Archive(archive) => {
+                archive.refuse_altered()?;
+                archive::write(archive.journal(), archive.id(), |hash| archive.is_gone(hash))
+            }
+        }
+    }
+}
