@@ -113,7 +113,7 @@ fn needs_node(body: &EventBody) -> bool {
         | EventBody::TurnCompleted(_)
         | EventBody::TurnFailed(_)
         | EventBody::TurnInterrupted(_) => false,
-        // A loop's cursor belongs to the loop, that of a `foreach` to its node.
+        // The cursor of a loop belongs to the loop, the cursor of a `foreach` to its node.
         EventBody::CursorAdvanced(data) => data.region.is_none(),
         EventBody::TurnStarted(_)
         | EventBody::RouteSelected(_)

@@ -83,7 +83,7 @@ impl Gate {
     }
 }
 
-/// How a turn can come to start.
+/// The ways in which a turn can start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Start {
     /// A node takes what waits there.

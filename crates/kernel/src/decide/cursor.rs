@@ -141,7 +141,7 @@ pub(crate) fn move_on(draft: &mut Draft<'_>, found: &Skippable) {
     }
 }
 
-/// How a loop came to be left.
+/// How a loop was left.
 struct Way {
     /// The member that exhausted it; an empty loop has none, and any exit counts.
     from: Option<NodeId>,

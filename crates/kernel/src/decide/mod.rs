@@ -184,7 +184,7 @@ fn accept(run: &Run, input: &Input) -> Result<(), Rejection> {
         (Phase::New, _) => Err(Rejection::NotCreated),
         (_, Input::Create(_)) => Err(Rejection::AlreadyCreated),
         (_, Input::Moment(moment)) => accept_moment(run, moment),
-        // Whoever tries a failed run again may ask somebody else.
+        // A failed run may be retried with other agents.
         (Phase::Running | Phase::Waiting(_) | Phase::Failed(_), Input::SetAgents(agents)) => {
             let unknown = agents.keys().find(|id| !run.plan().nodes.contains_key(*id));
             unknown.map_or(Ok(()), |id| Err(Rejection::UnknownNode(id.clone())))
@@ -269,7 +269,7 @@ fn instant(draft: &mut Draft<'_>, moment: Moment) {
         exclusive::perform(draft, act, place);
         return;
     }
-    // Stable: within a class the order is that of the list.
+    // The sort is stable: within a class, the order of the list is kept.
     acts.sort_by_key(|acting| acts::class(&acting.act));
     if !acts.is_empty() {
         halt::wake(draft);
@@ -295,7 +295,7 @@ fn instant(draft: &mut Draft<'_>, moment: Moment) {
 fn create(draft: &mut Draft<'_>, created: RunCreated) {
     let entry = created.plan.entry.clone();
     draft.emit(created);
-    // The request is the first payload. It crosses no edge; its id is that of `run.created`.
+    // The request is the first payload. It crosses no edge, and has the id of `run.created`.
     let request = draft.run().request_payload();
     draft.emit_at(
         &entry,

@@ -19,7 +19,7 @@ pub(super) fn turn_started(run: &mut Run, event: &Event, data: &TurnStarted) {
     let before = run.held.of_node(index).find(|(_, held)| held.turn.visit == data.visit);
     let before = before.map(|(ended, _)| ended).and_then(|ended| run.held.take(ended));
     if let Some(held) = before.as_ref().filter(|held| held.why == Why::Passing) {
-        // Whoever tries it again does not wait for the timer, and nothing else waits for it either.
+        // A manual retry does not wait for the timer, and nothing else needs the timer.
         let timer = Timer::Retry { turn: held.started };
         run.timers.retain(|(_, _, set)| *set != timer);
     }

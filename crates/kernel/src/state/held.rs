@@ -18,7 +18,7 @@ pub(crate) struct Held {
 /// Why a turn has no result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Why {
-    /// Nobody knows how it ended.
+    /// It was interrupted; its result is unknown.
     Interrupted,
     /// It broke the contract, in these ways, as the event at that place says.
     Rejected(u64, String),
