@@ -21,7 +21,7 @@ impl Verifier {
         self.cut_where_it_was_forked(&decision, decided)?;
         self.rests_on(&decision, &decided.input)?;
         is_told(&decision, decided)?;
-        // Whoever stops a run starts nothing, and ends what is under way before it rests (D57).
+        // A stop starts no turn, and ends the turns in flight before the run rests (D57).
         let stops = alone(&decided.input).is_some_and(|it| matches!(it.act, Do::Stop { .. }));
         if self.life == Life::Running && !stops && !decision.only_agents {
             if is_instant(&decided.input) {
@@ -250,7 +250,7 @@ fn leads_to(acting: &Acting, opening: &str) -> bool {
     }
 }
 
-/// Nobody did more to the run than the input says.
+/// Checks that the events contain no action that is missing in the input.
 fn acted(decision: &Decision, input: &RecordedInput) -> Checked {
     let acts = match input {
         RecordedInput::Moment(moment) => moment.acts.as_slice(),

@@ -81,7 +81,7 @@ impl Verifier {
         }
     }
 
-    /// The run comes to be: its request is the first payload, its scheduled nodes get their ticks.
+    /// The run is created: its request is the first payload, and its scheduled nodes get their ticks.
     pub(crate) fn created(&mut self, event: &Event, data: &RunCreated) -> Checked {
         hold!(self, self.life == Life::New, "the run exists already");
         hold!(self, event.node.is_none(), "a run is created, no socket");

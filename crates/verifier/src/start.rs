@@ -174,7 +174,7 @@ impl Verifier {
         Ok(())
     }
 
-    /// A node runs by its inputs: it may, and its inputs are older than those of whoever comes later.
+    /// A node starts because of its inputs: it may start, and no other ready node has older inputs.
     fn begins_unasked(&mut self, chart: &Wiring, node: usize, takes: &[(Micros, Uuid)]) -> Checked {
         let name = chart.name(node);
         self.runs_unasked(chart, node)?;
@@ -263,7 +263,7 @@ impl Verifier {
         Ok(())
     }
 
-    /// A turn that a person refused begins, whatever else would keep it from that: nobody is asked.
+    /// A turn that a person refused starts regardless of the other conditions: no agent is called.
     fn refused(
         &mut self,
         chart: &Wiring,

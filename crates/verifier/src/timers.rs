@@ -47,7 +47,7 @@ impl Verifier {
         Ok(Paid::Yes)
     }
 
-    /// The next tick of a node lies on its grid, is the next one, and is still to come.
+    /// The next tick of a node is on its grid, is the next one, and is in the future.
     pub(crate) fn tick_set(
         &mut self,
         chart: &Wiring,
