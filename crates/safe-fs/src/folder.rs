@@ -14,7 +14,7 @@ use rustix::io::Errno;
 
 use crate::{remove, resolve};
 
-/// How often a name is tried that somebody else gives to something each time we have taken it away.
+/// How often an operation is retried when another process creates the same name again each time.
 const TRIES_MAX: u32 = 8;
 
 /// Told apart the files that are being written in this process.
@@ -325,7 +325,7 @@ impl Folder {
         Ok(names)
     }
 
-    /// The folder that something lies in, and its name there.
+    /// The parent folder of a path, and the last part of the path.
     fn split<'a>(&self, path: &'a Path, make: bool) -> io::Result<(Within<'_>, &'a OsStr)> {
         let parts = resolve::parts(path)?;
         let Some((name, before)) = parts.split_last() else {
@@ -350,7 +350,7 @@ pub(crate) fn beside(name: &OsStr) -> OsString {
     beside
 }
 
-/// The folder that something lies in.
+/// The parent folder of a path.
 enum Within<'a> {
     This(&'a Folder),
     Below(Folder),

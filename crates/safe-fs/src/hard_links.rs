@@ -148,7 +148,7 @@ fn look_through(
     Ok(())
 }
 
-/// Whether a folder beneath `root` belongs to somebody else.
+/// Whether a folder beneath `root` belongs to another user.
 fn foreign(root: &Folder, at: &Path) -> bool {
     let parent = at.parent().and_then(|parent| root.folder(parent).ok());
     let found = parent.zip(at.file_name()).and_then(|(parent, name)| parent.look_at(name).ok());

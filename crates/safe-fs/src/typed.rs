@@ -22,7 +22,7 @@ pub struct Typed {
 }
 
 impl Typed {
-    /// Follows a path. A link that lies in `project`, or in the repository around it, is refused.
+    /// Follows a path. A link in `project`, or in the repository around it, is refused.
     pub fn find(path: &Path, project: &Path) -> io::Result<Self> {
         let fence = fence(&project.canonicalize()?);
         let path = std::path::absolute(path)?;
