@@ -27,7 +27,7 @@ thread_local! {
 /// Work that waits on threads of its own at one time. More would only be in each other's way.
 static OFF_THREAD: Semaphore = Semaphore::const_new(8);
 
-/// Whether whoever is being polled has this thread to itself, so that a store may do its work here.
+/// Whether the future that is being polled has this thread to itself, so that a store may block here.
 #[must_use]
 pub fn may_block() -> bool {
     OWN.get()

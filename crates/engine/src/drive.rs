@@ -62,7 +62,7 @@ pub struct Driver {
 
 /// On whose account a decision is taken.
 struct Account {
-    /// Who asked for it, if anybody did.
+    /// Who asked for it, if it was asked for.
     by: Option<Actor>,
     /// The id of the command, and the hash of what it asks for.
     command: Option<(CommandId, Option<String>)>,
@@ -123,13 +123,12 @@ impl Driver {
         &self.run
     }
 
-    /// That of the lease under which it is driven.
+    /// The epoch of the lease under which it is driven.
     pub(crate) fn epoch(&self) -> Epoch {
         self.epoch
     }
 
-    /// Takes what the run comes to by itself: decides, appends, evolves. When it returns, what was
-    /// decided is durable.
+    /// Takes an input that no command asked for: decides, appends, evolves. The decision is durable on return.
     pub async fn take(&mut self, now: impl Into<Now>, input: Input) -> Result<(), DriveError> {
         let now = now.into();
         // Before the turns that have ended lead to others.
@@ -141,8 +140,8 @@ impl Driver {
         self.take_for(now, input, None).await
     }
 
-    /// Measures what the run keeps before anything of it starts. Where that held it when it came to rest, it waits for
-    /// the measure.
+    /// Measures the disk usage of the run before a turn starts. If the run rests because of its disk usage, this
+    /// waits for the measurement.
     pub(crate) async fn measure_first(&mut self, now: impl Into<Now>) -> Result<(), DriveError> {
         if !self.run.is_crowded() {
             let (Phase::Running | Phase::Waiting(_)) = self.run.phase() else { return Ok(()) };
@@ -162,7 +161,7 @@ impl Driver {
         self.take_for(now, Input::Measured(storage), None).await
     }
 
-    /// The same, where somebody asked for it.
+    /// The same, with the actor who asked for it.
     pub async fn take_for(
         &mut self,
         now: impl Into<Now>,
@@ -172,8 +171,8 @@ impl Driver {
         self.decide(now.into(), input, Account { by: by.into(), command: None }).await
     }
 
-    /// Takes a command, behind what these turns have come to. When it returns, what was decided is durable,
-    /// and so is the receipt of a command that has an id, whether it was carried out or refused.
+    /// Takes a command after the reports of these turns. On return the decision is durable, and so is the receipt
+    /// of a command with an id, whether it was carried out or refused.
     pub async fn obey(
         &mut self,
         now: impl Into<Now>,

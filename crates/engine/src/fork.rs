@@ -67,8 +67,7 @@ pub struct Begun {
     pub key: Option<StartKey>,
 }
 
-/// The beginning of a new run, as it would be written. Nothing is written yet: whoever is asked whether it may go on
-/// can still say no.
+/// The beginning of a new run. It is not written yet, so the user can still decline it.
 pub struct Forked {
     records: Arc<[Record]>,
     loaded: LoadedRun,
@@ -151,8 +150,8 @@ struct Shared {
     hash: String,
 }
 
-/// The decisions up to `at`, each checked against the chain and taken again. A fork of what does not
-/// follow from its inputs would pass on what nobody decided.
+/// The decisions up to `at`, each checked against the hash chain and recomputed. Otherwise a fork could contain
+/// forged decisions.
 fn shared(journal: &dyn Journal, from: &RunId, at: u64) -> Result<Shared, ForkError> {
     let mut gather = Gather::default();
     let mut all: Vec<Piece> = Vec::new();

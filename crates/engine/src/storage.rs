@@ -36,7 +36,7 @@ impl Storage {
         Self { before, added: 0, looked_at: 0, decisions: LOOK_EVERY_DECISIONS }
     }
 
-    /// Counts what a decision adds. An event lies in the journal and in the files beside it.
+    /// Counts the bytes that a decision adds. An event is stored in the journal and in the files beside it.
     pub(crate) fn count<'a>(
         &mut self,
         records: &[Record],

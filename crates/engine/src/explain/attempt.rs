@@ -23,7 +23,7 @@ pub(super) struct Attempt<'a> {
 pub(super) enum Driven {
     /// The process that drives it.
     Live,
-    /// Whoever takes it up: its process went away, and its turns in flight are lost.
+    /// The process that takes it over: the former one has ended, and its turns in flight are lost.
     Gone,
 }
 

@@ -88,7 +88,7 @@ impl Simulated {
         &self.settled[usize::try_from(seq).unwrap() - 1]
     }
 
-    /// The run, for whoever looks for what went wrong: `MATERIA_WHY_SEED=N` runs one seed alone.
+    /// The run as text, to debug a failure: `MATERIA_WHY_SEED=N` runs one seed alone.
     fn told(&self, name: &NodeId) -> String {
         let node = &self.states[0].created().unwrap().plan.nodes[name];
         let lines = self.events.iter().map(|event| {
