@@ -8,7 +8,7 @@ use materia_engine::{Disk, DiskUsage};
 /// A folder, and where its weight goes.
 type Order = (PathBuf, DiskUsage);
 
-/// Whoever weighs: one thread for all runs of a process, from the first time that one is weighed.
+/// The thread that measures: one for all runs of a process, started at the first measurement.
 static SCALES: OnceLock<Option<mpsc::Sender<Order>>> = OnceLock::new();
 
 /// Computes on another thread the disk usage of a run's folder.

@@ -104,7 +104,7 @@ impl SqliteJournal {
         }
         let journal = Self::opened(&path, options, id);
         let writer = journal.opening().start(connection)?;
-        // Nobody else can have set it.
+        // No other caller can have set it.
         let _ = journal.writer.set(writer);
         Ok(journal)
     }
@@ -160,7 +160,7 @@ impl SqliteJournal {
     /// The runs that are driven now, by whichever process. It waits for the disk.
     #[must_use]
     pub fn driven(&self) -> Vec<RunId> {
-        // Whoever drives a foreign one has notes of his own.
+        // The locks of a foreign journal are in the state folder of another user.
         if self.foreign { Vec::new() } else { lease::held(&self.locks()) }
     }
 

@@ -19,7 +19,7 @@ use crate::private;
 /// Where copies lie whose place was taken, in the state folder.
 const RESCUED_FOLDER: &str = "rescued";
 
-/// Where a journal lies, and who else has it open.
+/// The location of a journal, and its other users in this process.
 pub(super) struct Home {
     pub(super) path: PathBuf,
     pub(super) options: Options,
@@ -108,7 +108,7 @@ impl Home {
         private::sync_with_name(copy).map_err(|error| error.to_string())
     }
 
-    /// Keeps a copy where nobody else writes; says where.
+    /// Keeps a copy in the state folder; returns a text that says where.
     fn keep_elsewhere(&self, connection: &Connection) -> String {
         let (Some(state), Some(id)) = (&self.options.state, &self.id) else {
             return String::new();

@@ -19,7 +19,7 @@ pub(super) struct Inputs<'a> {
 }
 
 enum Fold {
-    /// Nobody has needed it.
+    /// It was not needed yet.
     None,
     /// It has seen every event so far.
     Done(Box<Unfolding>),

@@ -50,8 +50,8 @@ pub struct Views {
 }
 
 impl Views {
-    /// Starts the thread. Makes no file before there is an event. `project` says where the folders are
-    /// that events name, for files that are to have the paths; that of a cast is under `root`.
+    /// Starts the thread. Makes no file before there is an event. `project` has the folders that events name, for
+    /// files with paths; the folder of a cast is under `root`.
     ///
     /// # Panics
     ///

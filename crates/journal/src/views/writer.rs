@@ -32,7 +32,7 @@ pub(super) enum Message {
     Flush(Sender<Result<(), ViewProblem>>),
     /// Write everything and say so.
     Reached(tokio::sync::oneshot::Sender<()>),
-    /// Write and let go of a cast, for somebody else works on its files now.
+    /// Write out and release a cast, because another task works on its files now.
     Release { run: RunId, answer: Sender<()> },
     /// A cast is caught up, and this is what it is.
     Know { run: RunId, cast: Box<Cast> },
@@ -47,7 +47,7 @@ pub(super) struct ViewWriter {
     open: OpenFiles,
     /// Room for lines, which the next cast takes over from the last.
     spare: Vec<u8>,
-    /// The first problem that nobody has heard of yet.
+    /// The first problem that was not reported yet.
     problem: Option<ViewProblem>,
 }
 
@@ -99,7 +99,7 @@ impl ViewWriter {
                         self.write_out(&mut touched);
                         self.note_all();
                         let problem = self.problem.take().map_or(Ok(()), Err);
-                        // Whoever asked may have gone.
+                        // The caller may be gone.
                         let _ = answer.send(problem);
                     }
                     Message::Reached(answer) => {
