@@ -16,7 +16,7 @@ pub struct Misfit {
     why: String,
 }
 
-/// Whether what an event speaks of is there.
+/// Whether an event refers only to things that exist in the run.
 pub fn fits(run: &Run, event: &Event) -> Result<(), Misfit> {
     let misfit = |why: String| Misfit { kind: event.body.type_name(), why };
     let begins = matches!(event.body, EventBody::RunCreated(_));

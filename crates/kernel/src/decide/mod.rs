@@ -40,7 +40,7 @@ use crate::state::{Phase, Run};
 pub struct Decision {
     /// The input, without reports of turns that are not in flight.
     pub input: RecordedInput,
-    /// When schedules come round next, as far as that was needed.
+    /// The next ticks of schedules, as far as they were needed.
     pub ticks: Vec<NextTick>,
     /// The events that follow.
     pub events: Vec<Event>,
@@ -64,7 +64,7 @@ pub fn take(run: &mut Run, now: impl Into<Now>, input: Input) -> Result<Decision
     take_with(run, now, &[], input)
 }
 
-/// The same, where schedules come round: `ticks` says when those of [`due_schedules`] do so next.
+/// The same with schedules: `ticks` has the next ticks of [`due_schedules`].
 pub fn take_with(
     run: &mut Run,
     now: impl Into<Now>,
@@ -125,8 +125,7 @@ pub fn take_with(
     Ok(Decision { input: recorded, ticks, events })
 }
 
-/// The schedules of which an input needs to know when they come round next: all where the run is created,
-/// afterwards those whose tick is due.
+/// The schedules whose next tick an input needs: all when the run is created, afterwards those whose tick is due.
 pub fn due_schedules<'a>(
     run: &'a Run,
     at: Micros,

@@ -137,7 +137,7 @@ fn braced(text: &str) -> usize {
     text.len()
 }
 
-/// Tells the tests how many bytes were looked at; otherwise nothing, and it costs nothing.
+/// Counts the bytes that were looked at, in tests only.
 #[cfg(not(test))]
 fn looked_at(_bytes: impl FnOnce() -> usize) {}
 

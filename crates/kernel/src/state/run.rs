@@ -46,7 +46,7 @@ pub struct Run {
     /// Who answers the agent nodes.
     #[serde(default)]
     pub(crate) agents: Arc<Answerers>,
-    /// Why it was told not to, where it found that out itself.
+    /// The stall that was detected, until the run resumes.
     pub(crate) stalled: Option<Stall>,
     pub(crate) variables: Map<String, Value>,
     pub(crate) last: LastOutput,
