@@ -107,11 +107,11 @@ pub async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'st
     }
 }
 
-/// A journal for those who may wait: commands of a person, tests, threads that read.
+/// A journal for callers that may block: commands of a person, tests, reading threads.
 #[derive(Debug)]
 pub struct Blocking<'a, J: ?Sized>(&'a J);
 
-/// The same journal, for those who may wait.
+/// The same journal, for callers that may block.
 pub fn blocking<J: Journal + ?Sized>(journal: &J) -> Blocking<'_, J> {
     Blocking(journal)
 }

@@ -19,7 +19,7 @@ use crate::{
     Snapshot, refusal_of_ended,
 };
 
-/// How many events lie between two snapshots at the least. It bounds what a restart has to fold.
+/// Minimum number of events between two snapshots. It bounds the number of events that a restart folds.
 pub(crate) const SNAPSHOT_EVERY_EVENTS: u64 = 8_192;
 
 /// How many bytes of a snapshot one event has to pay for. A large run takes snapshots less often, so
@@ -46,13 +46,13 @@ pub struct Driver {
     run: Run,
     head: ChainHash,
     snapshot_at: u64,
-    /// How many events lie between the last snapshot and the next.
+    /// The number of events between the last snapshot and the next.
     snapshot_gap: u64,
     /// Turns since the last snapshot.
     visits: Visits,
     /// Commands that have their receipt. One may come twice: from the inbox, and from who looked there.
     answered: BTreeSet<CommandId>,
-    /// That of the lease under which it is driven.
+    /// The epoch of the lease under which it is driven.
     epoch: Epoch,
     /// Its storage use.
     storage: Storage,
@@ -303,7 +303,7 @@ impl Driver {
         self.answered.extend(decided.command.clone());
         self.head = head;
         self.observer.committed(&Committed { run, records, events: events.into() });
-        // A run does not go on faster than those who write down what it does.
+        // Backpressure: the run waits for a slow observer.
         while let Some(room) = self.observer.room() {
             room.await;
         }
@@ -337,7 +337,7 @@ impl Driver {
     }
 }
 
-/// When the schedules that an input needs come round next.
+/// The next ticks of the schedules that an input needs.
 fn next_ticks(run: &Run, now: Micros, input: &Input) -> Vec<NextTick> {
     let due = due_schedules(run, now, input).into_iter();
     let next = due.filter_map(|(node, cron)| {

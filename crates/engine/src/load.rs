@@ -303,7 +303,7 @@ pub(crate) fn earlier(found: u32) -> String {
     )
 }
 
-/// Pages that may lie between reading and visiting.
+/// Maximum number of pages that are read ahead.
 const PAGES_AHEAD: usize = 4;
 
 /// A way through the records of a run, each checked against the chain.

@@ -81,7 +81,7 @@ pub enum ReplayFault {
     Objected(Objection),
 }
 
-/// Pages that may lie between two threads.
+/// Maximum number of pages in the queue between two threads.
 const PAGES_AHEAD: usize = 12;
 
 /// Records of a run, each checked against the chain; or why there are no more.

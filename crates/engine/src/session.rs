@@ -145,8 +145,8 @@ async fn rejoined(world: &World, driver: &Driver, options: &Options) -> Option<U
     UnderWay::rejoined((world, options), driver).await
 }
 
-/// Ends what earlier turns of a run have left. It may have been noted since that the run waits, so that nothing tells
-/// whether its process went away.
+/// Ends processes that earlier turns of a run have left. It runs for a waiting run, too: its state does not show
+/// whether its process crashed.
 async fn clear(world: &World, driver: &Driver, options: &Options) -> Result<(), EngineError> {
     if is_virtual(driver) {
         return Ok(());

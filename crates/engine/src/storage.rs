@@ -30,7 +30,7 @@ pub(crate) struct Storage {
 }
 
 impl Storage {
-    /// That of a run that is taken up, or begins.
+    /// For a run that begins or is taken up.
     pub(crate) fn new(before: DiskUsage) -> Self {
         // The first look is due at once.
         Self { before, added: 0, looked_at: 0, decisions: LOOK_EVERY_DECISIONS }

@@ -179,7 +179,7 @@ pub(crate) fn in_order(ended: impl IntoIterator<Item = (u64, TurnReport)>) -> Ve
     reports
 }
 
-/// Tells a turn under way if it may write less than when it started.
+/// Notifies a turn in flight if it may write less than when it started.
 fn tell_mode(driver: &Driver, turn: u64, held: &Held) {
     let now = driver.run().turn(turn).map_or(held.mode, |turn| turn.global_mode);
     if now != held.mode && !*held.tighten.borrow() {

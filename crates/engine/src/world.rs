@@ -34,7 +34,7 @@ pub struct Options {
     pub folders: Folders,
     /// Who answers the agent nodes from here on, where that is not as it was.
     pub agents: Option<Answerers>,
-    /// Whom turns ask before they start a program.
+    /// The check before a turn starts a program.
     pub approval: Approval,
     /// The files from which a run in a workspace goes on.
     pub go_on: GoOnFrom,

@@ -119,7 +119,7 @@ impl<'a> Attempt<'a> {
     }
 }
 
-/// Whether a run can still be told to do something.
+/// Whether a run can still take commands.
 pub(super) fn is_alive(run: &Run) -> bool {
     match run.phase() {
         Phase::Running | Phase::Waiting(_) => true,

@@ -20,7 +20,7 @@ pub trait Blobs: Send + Sync {
     /// Keeps some bytes.
     fn put(&self, bytes: Vec<u8>) -> BoxFuture<'_, Result<BlobHash, BlobError>>;
 
-    /// Stores the content of a file whose hash is known. The file stays in place and may become a link to the
+    /// Stores the content of a file whose hash is known. The file stays in place and may become a hard link to the
     /// stored blob; later changes to it are detected by the hash.
     fn keep(&self, file: &Path, hash: BlobHash) -> BoxFuture<'_, Result<(), BlobError>>;
 

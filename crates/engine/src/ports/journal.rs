@@ -9,8 +9,8 @@ use tokio::sync::watch;
 
 use super::{Blobs, BoxFuture, Disk, DiskUsage, Tail, weight};
 
-/// How many bytes of records are read at once, where nothing speaks against it: few enough to stay in the
-/// cache of the processor until they are used.
+/// The default number of bytes of records in one read: few enough to stay in the cache of the processor until they
+/// are used.
 pub const PAGE_BYTES: usize = 256 << 10;
 
 /// The durable, ordered records of runs.
@@ -131,12 +131,12 @@ pub trait Snapshots: Send + Sync {
     fn chapters(&self, run: &RunId) -> BoxFuture<'_, Result<Vec<Chapter>, ReadError>>;
 }
 
-/// The records of one decision, to be appended together. A fork brings those of many.
+/// The records of one decision, to be appended together. A fork appends many decisions at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Batch {
     /// The run they belong to.
     pub run: RunId,
-    /// That of the lease under which they were decided.
+    /// The epoch of the lease under which they were decided.
     pub epoch: Epoch,
     /// The place after which they come: 0 for a new run.
     pub after: u64,

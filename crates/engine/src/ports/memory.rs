@@ -17,7 +17,7 @@ use super::{
 #[derive(Debug, Clone, Default)]
 pub struct MemoryJournal {
     store: Arc<Mutex<Store>>,
-    /// Tells those who follow that there is more.
+    /// Notifies followers of new records.
     grown: watch::Sender<u64>,
     /// Whether appends are held: see [`MemoryJournal::hold`].
     held: Arc<AtomicBool>,

@@ -41,8 +41,8 @@ pub trait Runner: Send + Sync {
         Box::pin(std::future::ready(None))
     }
 
-    /// The files of a run in a workspace of its own, as they are now. Where they were deleted they are made again from
-    /// `last`. Also says whether they differ from those of the look before. An error says why they cannot be read, and what a person can do.
+    /// The present files of a run with a workspace; deleted files are restored from `last`. Also returns whether
+    /// they differ from the look before. The error says why they cannot be read, and how a person can fix that.
     fn look(
         &self,
         run: &RunId,
@@ -100,7 +100,7 @@ impl std::ops::DerefMut for TurnJob {
 }
 
 impl TurnJob {
-    /// A turn of which nothing more is heard than its report.
+    /// A turn that reports nothing but its result.
     #[must_use]
     pub fn new(order: TurnOrder, stop: Stop) -> Self {
         let (tightened, live) = (Tightened::never(), Live::default());
@@ -108,7 +108,7 @@ impl TurnJob {
         Self { order, control: Control { stop, tightened, live, approval } }
     }
 
-    /// The same turn, told by `stop` when to end.
+    /// The same turn, with `stop` to end it.
     #[must_use]
     pub fn stopped_by(mut self, stop: Stop) -> Self {
         self.control.stop = stop;
@@ -125,7 +125,7 @@ pub struct Control {
     pub tightened: Tightened,
     /// Where to say what it is doing while it does it.
     pub live: Live,
-    /// Whom to ask right before it starts a program.
+    /// The check right before it starts a program.
     pub approval: Approval,
 }
 
@@ -332,7 +332,7 @@ impl std::fmt::Debug for Live {
 pub struct Tightened(watch::Receiver<bool>);
 
 impl Tightened {
-    /// One that never tells, because nothing changes.
+    /// One that is never set.
     #[must_use]
     pub fn never() -> Self {
         Self(watch::channel(false).1)
@@ -345,7 +345,7 @@ impl Tightened {
         (sender, Self(receiver))
     }
 
-    /// Whether it has been told.
+    /// Whether it is set.
     #[must_use]
     pub fn is(&self) -> bool {
         *self.0.borrow()
