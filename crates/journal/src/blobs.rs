@@ -27,7 +27,7 @@ pub struct FileBlobs {
 }
 
 impl FileBlobs {
-    /// Those of the artifact root.
+    /// The blobs of an artifact root.
     #[must_use]
     pub fn of(root: &Path) -> Self {
         Self { folder: root.join(BLOBS_FOLDER).into() }

@@ -19,7 +19,7 @@ use super::readers::Readers;
 /// How often is looked whether another process has written.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Those who follow runs.
+/// The followers of runs.
 pub(super) struct Changes {
     /// Whether there may be followers; without any, a commit skips the lock.
     any: AtomicBool,
@@ -45,7 +45,7 @@ impl Followed {
 #[derive(Default)]
 struct State {
     followed: HashMap<RunId, Followed>,
-    /// Those who want to know of every run.
+    /// Followers of all runs.
     all: Followed,
     /// Whether the thread is there.
     looking: bool,
@@ -82,7 +82,7 @@ impl Changes {
         if !state.looking {
             let changes = Arc::downgrade(self);
             let look = thread::Builder::new().name("journal-tail".to_owned());
-            // Without a thread only this process is heard; the next who follows tries again.
+            // Without a thread only changes by this process are seen; the next follower retries.
             state.looking = look.spawn(move || keep_looking(&changes)).is_ok();
         }
     }
@@ -135,7 +135,7 @@ fn keep_looking(changes: &Weak<Changes>) {
         let Some(changes) = changes.upgrade().filter(|changes| changes.are_wanted()) else {
             return;
         };
-        // A look that fails tells everybody: they find out themselves what is wrong.
+        // A failed look notifies all followers: they get the error when they read.
         let now = version(&changes.readers, &mut connection);
         changes.tell_of_others(now.is_none() || now != seen);
         seen = now;

@@ -16,7 +16,7 @@ const NAME_CHARS_MAX: usize = 60;
 /// The fingerprint of our own tables: what is found has to have it.
 const FINGERPRINT: &str = "3a28e5b2056c0348db90a7194843010d";
 
-/// That of journals which were begun while there was one more table, `events`. Nothing in it is read.
+/// The fingerprint of older journals with one more table, `events`, which is not read.
 const FINGERPRINT_WITH_EVENTS: &str = "5960b2009f132c5237b22d72f0efe354";
 
 /// Something that is defined in a file: its kind, its name, the table it belongs to, and its text.

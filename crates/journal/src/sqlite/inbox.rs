@@ -118,7 +118,7 @@ fn known(
         None => waiting()?,
     };
     Ok(found.map(|of| {
-        // What was kept without a hash cannot be told apart.
+        // Without a hash, commands cannot be compared.
         let same = of.is_none_or(|of| of == body);
         if same { Ok(Posting { id: id.clone(), receipt }) } else { Err(id.clone()) }
     }))

@@ -32,7 +32,7 @@ const LOCK_FILE: &str = "lock";
 const LOOKERS_MAX: u32 = 20;
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
-/// Where the locks of a journal's runs lie.
+/// The location of the locks of a journal's runs.
 #[derive(Debug, Clone)]
 pub(super) struct Locks {
     folder: PathBuf,

@@ -149,7 +149,7 @@ impl SqliteJournal {
         }
     }
 
-    /// Where the locks of its runs lie.
+    /// The location of the locks of its runs.
     fn locks(&self) -> Locks {
         match (&self.options.state, &self.id) {
             (Some(state), Some(id)) => Locks::in_state(state, id),

@@ -125,7 +125,7 @@ impl From<rusqlite::Error> for Unfit {
 fn clear(connection: &mut Connection, id: &str) -> Result<Adopted, Unfit> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let is = |question: &str| transaction.query_row(question, [], |row| row.get::<_, bool>(0));
-    // Those of a cast that is yet to come would be found in its place.
+    // Events without a cast would show up in a later cast that gets the same number.
     if is(
         "SELECT EXISTS (SELECT 1 FROM decisions WHERE place >> 40 NOT IN (SELECT run FROM runs))",
     )? {

@@ -16,7 +16,7 @@ use super::{OpenError, Options, connect, own};
 use crate::notes::{Notes, beside, remove};
 use crate::private;
 
-/// Where copies lie whose place was taken, in the state folder.
+/// The folder in the state folder for copies of journals whose file was replaced.
 const RESCUED_FOLDER: &str = "rescued";
 
 /// The location of a journal, and its other users in this process.

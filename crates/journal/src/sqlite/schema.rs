@@ -17,7 +17,7 @@ pub(super) const FORMAT: i64 = 6;
 /// it changes more often, and its rows are short. `past` has folded states, now and then one of those that
 /// `snapshots` had: what a run was at an event is folded from the one before it, and not from the beginning.
 ///
-/// `inbox.name` is the id that a sender gave his command; without one it is `#` and the number of the row. `body` is
+/// `inbox.name` is the id that the sender gave the command; without one it is `#` and the number of the row. `body` is
 /// the hash of what it asks for. Receipts are kept by that id, as long as their run. `leases` goes by the cast's id,
 /// for a run is claimed before it begins; it says who may write, and nothing about what a journal holds. `journal`
 /// has its unpredictable id. The user's state folder notes it with the place.

@@ -84,7 +84,7 @@ impl Cast {
         match step {
             Step::Created(about) => self.about = Some(*about),
             Step::Status(status) => {
-                // The place it was noted at is no longer enough to tell that it is noted.
+                // The noted place alone no longer shows that this status is written.
                 self.noted = 0;
                 self.status = status;
             }

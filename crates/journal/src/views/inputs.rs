@@ -23,7 +23,7 @@ enum Fold {
     None,
     /// It has seen every event so far.
     Done(Box<Unfolding>),
-    /// There is an event that this version cannot read: nothing can be told behind it.
+    /// There is an event that this version cannot read: later inputs are unknown.
     Lost,
 }
 

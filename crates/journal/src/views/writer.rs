@@ -211,7 +211,7 @@ impl ViewWriter {
     }
 }
 
-/// Tells the queue that the thread is gone, even after a panic.
+/// Ends the queue with the thread, even after a panic.
 struct EndWithThread(Arc<Queue>);
 
 impl Drop for EndWithThread {
