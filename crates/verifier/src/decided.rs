@@ -293,7 +293,7 @@ fn acted(decision: &Decision, input: &RecordedInput) -> Checked {
     Err(Objection { seq, what: "what its decision rests on does not ask for that".to_owned() })
 }
 
-/// Schedules come round when the decision was told, and it was told nothing else (D63).
+/// The ticks of schedules are exactly those that the caller gave (D63).
 fn is_told(decision: &Decision, decided: &Decided) -> Checked {
     let object = |seq: u64, what: &str| Err(Objection { seq, what: what.to_owned() });
     for (seq, set) in &decision.scheduled {
@@ -301,7 +301,7 @@ fn is_told(decision: &Decision, decided: &Decided) -> Checked {
             return object(*seq, "nobody told the decision that the schedule comes round then");
         }
     }
-    // Where the run failed at once, nothing came of what it was told.
+    // If the run failed at once, the given ticks are unused.
     let set = |tick: &&NextTick| decision.scheduled.iter().any(|(_, set)| set == *tick);
     if decision.scheduled.is_empty() || decided.ticks.iter().all(|tick| set(&tick)) {
         return Ok(());

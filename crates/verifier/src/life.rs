@@ -34,7 +34,7 @@ pub enum Life {
 }
 
 impl Verifier {
-    /// Of a run of which nothing is known yet; `run.created` tells the plan.
+    /// For a new run; `run.created` gives the plan.
     #[must_use]
     pub fn new(run: RunId) -> Self {
         Self {

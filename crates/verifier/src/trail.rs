@@ -44,7 +44,7 @@ pub(crate) struct Coming<'a> {
 }
 
 impl Trail {
-    /// The stretch in which both ends of the step lie, by its place.
+    /// The index of the stretch that contains both ends of the step.
     fn common(&self, step: Coming<'_>) -> usize {
         let mut common = 0;
         while let (Some(stretch), Some(region)) = (self.0.get(common + 1), step.loops.get(common)) {
