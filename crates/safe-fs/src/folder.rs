@@ -17,15 +17,15 @@ use crate::{remove, resolve};
 /// How often an operation is retried when another process creates the same name again each time.
 const TRIES_MAX: u32 = 8;
 
-/// Told apart the files that are being written in this process.
+/// Makes the names of files that are being written unique in this process.
 static WRITTEN: AtomicU64 = AtomicU64::new(0);
 
-/// For whom files and folders are made.
+/// Who may read new files and folders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Readers {
     /// Their owner alone.
     Owner,
-    /// Whomever the umask allows: files that people asked for.
+    /// As the umask allows: files that the user asked for.
     Umask,
 }
 
