@@ -173,7 +173,7 @@ pub fn apply(project: &Project, cast_id: &str) -> Result<Applied, ApplyRefusal> 
     } else {
         merged_tree(project, &git, &ours, &theirs, cast_id)?
     };
-    // Objects of a merge that may yet be refused lie in a folder of their own.
+    // The objects of a merge that may still be refused are in a separate folder.
     let files = changed_files(&git, &ours, &tree)?;
     refuse_overwriting(project, &git, &files)?;
     let commit = if forward {
