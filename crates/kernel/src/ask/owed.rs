@@ -16,7 +16,7 @@ pub enum Effect {
     WakeAt(Micros),
 }
 
-/// The effects that a run waits for, oldest first.
+/// The effects that a run waits for: its turns by their start, then the publication, then the next timer.
 pub fn outstanding(run: &Run) -> impl Iterator<Item = Effect> + '_ {
     let timer = run.timers.first().map(|(at, _, _)| Effect::WakeAt(*at));
     let publish = run.is_publishing().then_some(Effect::Publish);

@@ -163,7 +163,7 @@ pub(crate) fn stopped(draft: &mut Draft<'_>, reports: Vec<Report>, message: Stri
 }
 
 /// A turn was not started, because its program differs from the approved one, or because the files of the workspace
-/// were changed. It counts as interrupted and runs when a person resumes the run.
+/// were changed. It counts as interrupted and runs once the run is resumed.
 pub(crate) fn withheld(
     draft: &mut Draft<'_>,
     reports: Vec<Report>,

@@ -174,7 +174,7 @@ pub(crate) fn start_turn(draft: &mut Draft<'_>, index: usize, cause: Cause, payl
     let (id, missing) = (id.clone(), missing_path(run, node, index));
     let seq = note_start(draft, index, cause, payloads, missing.is_some());
     if let Some(path) = missing {
-        // Without the required path, the agent is not called.
+        // Without a required value, the runtime answers the turn itself.
         let context = format!("{path} is not available, so this socket was not asked.");
         settle::answered(draft, seq, &context);
         if draft.answers() && draft.run().phase == Phase::Running {

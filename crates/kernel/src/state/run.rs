@@ -46,7 +46,7 @@ pub struct Run {
     /// Who answers the agent nodes.
     #[serde(default)]
     pub(crate) agents: Arc<Answerers>,
-    /// The stall that was detected, until the run resumes.
+    /// The stall that was detected, until the pace is automatic again.
     pub(crate) stalled: Option<Stall>,
     pub(crate) variables: Map<String, Value>,
     pub(crate) last: LastOutput,

@@ -140,7 +140,7 @@ impl Trail {
         levels[place] = Level { region: Some(region), ..Level::default() };
     }
 
-    /// A person granted more cycles.
+    /// A command granted more cycles.
     pub(crate) fn forgive(&mut self) {
         for level in Arc::make_mut(&mut self.levels) {
             level.cycles = 0;
