@@ -56,7 +56,7 @@ pub enum EngineError {
     /// An input was not taken.
     #[error(transparent)]
     Drive(#[from] DriveError),
-    /// Another process drives it since.
+    /// Another process has taken it over.
     #[error("another process runs cast `{0}` now; its turns here were ended")]
     Lost(RunId),
     /// The id is taken.
