@@ -160,7 +160,7 @@ impl SqliteJournal {
     /// The runs that are driven now, by whichever process. It waits for the disk.
     #[must_use]
     pub fn driven(&self) -> Vec<RunId> {
-        // The locks of a foreign journal are in the state folder of another user.
+        // The locks of a foreign journal are not in this user's state folder.
         if self.foreign { Vec::new() } else { lease::held(&self.locks()) }
     }
 

@@ -169,7 +169,7 @@ impl Journal for SqliteJournal {
     fn is_driven(&self, run: &RunId) -> BoxFuture<'_, Result<bool, ClaimError>> {
         let (run, locks) = (run.clone(), self.locks());
         Box::pin(async move {
-            // The locks of a foreign journal are in the state folder of another user.
+            // The locks of a foreign journal are not in this user's state folder.
             if self.foreign {
                 return Ok(false);
             }
