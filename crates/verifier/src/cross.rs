@@ -80,7 +80,7 @@ impl Verifier {
         }
     }
 
-    /// A person puts a payload on an edge.
+    /// A command puts a payload on an edge.
     pub(crate) fn offered(&mut self, event: &Event, data: &HandoffSent) -> Checked {
         let chart = self.chart()?;
         let Some(offered) = &data.offered else {

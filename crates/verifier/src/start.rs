@@ -263,7 +263,7 @@ impl Verifier {
         Ok(())
     }
 
-    /// A turn that a person refused starts regardless of the other conditions: no agent is called.
+    /// A turn that a person refused starts regardless of the other conditions: it calls nothing.
     fn refused(
         &mut self,
         chart: &Wiring,

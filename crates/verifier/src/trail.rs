@@ -135,7 +135,7 @@ impl Trail {
         }
     }
 
-    /// A person granted more cycles.
+    /// A command granted more cycles.
     pub(crate) fn forgive(&mut self) {
         for stretch in Arc::make_mut(&mut self.0).iter_mut() {
             stretch.cycles = 0;
