@@ -115,7 +115,7 @@ fn resumed(run: &Run, place: RunPlace, recast: bool) -> RunResumed {
     let changed = found.as_ref().is_some_and(|found| found.changed);
     let found = found.map(|found| found.files);
     match (go_on, &files.checkout) {
-        // What a person did while the run rested is not taken back unasked.
+        // Changes that a person made while the run rested are undone only on request.
         (GoOnFrom::Usual, Checkout::PutBack) if changed => goes_on(found, false),
         (GoOnFrom::Found, _) | (GoOnFrom::Usual, Checkout::Unknown) => {
             goes_on(found.filter(|found| *found != files.last), false)
@@ -144,7 +144,7 @@ fn asks_first(draft: &Draft<'_>) -> Option<materia_contract::NodeId> {
 /// A person stops the run: no further turn starts. Once that is durable, the driver ends the turns in flight, and
 /// then the run is [`stopped`] (D57).
 pub(crate) fn stop(draft: &mut Draft<'_>) {
-    // What has just ended may have been all there was.
+    // The run may be done already, because its last turn has just ended.
     if schedule::is_done(draft.run()) {
         schedule::go_on(draft);
     } else {

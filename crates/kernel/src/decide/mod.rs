@@ -260,7 +260,7 @@ fn instant(draft: &mut Draft<'_>, moment: Moment) {
         let Acting { act, place, timeline } = acts.remove(0);
         if let Some(index) = timeline {
             draft.emit(TimelineReached { index, act: act.clone() });
-            // What a timeline does and the run does not take has no effect.
+            // An act of a timeline that the run refuses has no effect.
             if exclusive::accept(draft.run(), &act).is_err() {
                 return schedule::go_on(draft);
             }
