@@ -208,7 +208,7 @@ fn says_where_it_comes_from(
 ) {
     let EventBody::RunCreated(created) = &mut event.body else { return };
     let mut written_by = created.fork.take().map(|fork| fork.written_by).unwrap_or_default();
-    // What the original itself shares with its own original it has not written.
+    // Events that the original shares with its own original were not written by it.
     match written_by.iter().position(|(_, last)| *last >= upto) {
         Some(place) => written_by.truncate(place + 1),
         None => written_by.push((from.clone(), upto)),

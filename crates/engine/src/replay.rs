@@ -150,7 +150,7 @@ fn read(journal: &dyn Journal, id: &RunId, pages: &mpsc::SyncSender<Read>) {
             (seq, head) = (record.seq, record.hash);
         }
         if let Some((place, broken)) = broken {
-            // What comes before the fault is still worth deciding again.
+            // The records before the fault are still recomputed.
             records.truncate(place);
             let _ = pages.send(Ok(records));
             let _ = pages.send(Err(broken));

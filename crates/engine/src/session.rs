@@ -240,7 +240,7 @@ fn alive(run: &Run, what: Do) -> Steps {
 /// A run whose process went away is recovered first, because its turns in flight are lost.
 pub(crate) fn steps(run: &Run, what: Do, found: Option<FilesFound>) -> Steps {
     let place = RunPlace { files: found, ..RunPlace::named() };
-    // What a person does to one thing leaves the pace as it is.
+    // A command on a single node does not change the pace.
     let resume = || Input::taken_up(Do::Resume { pace: Some(run.pace()) }, place.clone());
     let crashed = *run.phase() == Phase::Running;
     let out_of_budget =
@@ -395,7 +395,7 @@ pub async fn watch_inbox(
         tokio::time::sleep(INBOX_INTERVAL).await;
         // A failed look is no reason to stop the run; the next look may succeed.
         let Ok(waiting) = journal.commands(&id).await else { continue };
-        // Whatever waits no longer will not come again.
+        // Commands that left the inbox do not come again.
         passed_on.retain(|id| waiting.iter().any(|posted| posted.id.as_ref() == Some(id)));
         for posted in waiting {
             if posted.id.clone().is_some_and(|id| passed_on.insert(id))

@@ -87,7 +87,7 @@ impl Visits {
 
     pub(crate) fn note(&mut self, event: &Event) {
         let began = match (&event.body, self.span) {
-            // What a fork shares with another run happened before it began.
+            // Events that a fork shares with another run happened before the fork began.
             (EventBody::RunCreated(created), _) => {
                 created.fork.as_ref().and_then(|fork| fork.started).unwrap_or(event.wall)
             }

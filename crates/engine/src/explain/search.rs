@@ -169,7 +169,7 @@ fn raised(run: &Run, index: usize, name: &NodeId, turns: u64, which: Raise) -> V
         raised.push(Suggested::Do(Do::NodeBudget { node: name.clone(), budgets }));
     }
     let (limits, spent) = (run.budget(), run.usage());
-    // What stays as it is is not named.
+    // Unchanged limits are left out.
     let raise_turns = |limit: u64| more_turns(limit, spent.turns, turns, which);
     let tokens = limits.max_tokens.filter(|limit| spent.tokens >= *limit);
     let cost = limits.max_cost.zip(spent.cost).filter(|(limit, spent)| spent >= limit);

@@ -61,7 +61,7 @@ impl Store {
             if actual == 0 {
                 self.order.push(run.clone());
             }
-            // What is kept apart is not kept here as well.
+            // Texts in the blob store are not stored twice.
             let stored = batch.records.iter().map(|it| Record { whole: None, ..it.clone() });
             self.runs.entry(run.clone()).or_default().extend(stored);
         }

@@ -49,7 +49,7 @@ impl Simulated {
             evolve(&mut run, event);
             states.push(run.clone());
         }
-        // What a fork at each event begins with: a decision that it cuts starts nothing more.
+        // The state of a fork at each event: a decision that the fork cuts starts no more turns.
         let mut settled = Vec::new();
         let mut alive: Vec<u64> = Vec::new();
         let mut before = Run::new(RunId::new("simulated"));
