@@ -302,7 +302,7 @@ mod tests {
         let whose = if tells { Whose::Own(id) } else { Whose::Foreign };
         assert_eq!(notes.whose(&moved).unwrap(), whose);
         if tells {
-            // What came into its place since is another file.
+            // A file that took its place is another file.
             fs::rename(&copy, &path).unwrap();
             assert_eq!(notes.whose(&path).unwrap(), Whose::Foreign);
         }

@@ -41,7 +41,7 @@ fn scales() -> Option<mpsc::Sender<Order>> {
 fn bytes_beneath(folder: &Path) -> u64 {
     let (mut bytes, mut folders) = (0_u64, vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {
-        // What cannot be read counts nothing: a measure is no reason to stop.
+        // Unreadable files and folders are not counted.
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             match entry.metadata() {
                 Ok(found) if found.is_dir() => folders.push(entry.path()),

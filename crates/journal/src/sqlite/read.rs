@@ -43,7 +43,7 @@ pub(super) fn page(
         if taken < bytes {
             return ControlFlow::Continue(());
         }
-        // What comes behind is not looked at: it may be damaged, and this page is not.
+        // Later records are not read: they may be damaged, and this page is not.
         page.end = false;
         ControlFlow::Break(())
     })?;

@@ -91,7 +91,7 @@ impl Home {
 
     /// Gives a copy the name of the journal.
     fn put_in_place(&self, copy: &Path) -> io::Result<()> {
-        // What is left of the old ones would be taken for the log of the new one.
+        // Old files of these names would be taken for the log of the new file.
         for ending in ["-wal", "-shm", "-journal"] {
             remove(&beside(&self.path, ending))?;
         }

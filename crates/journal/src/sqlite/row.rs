@@ -155,7 +155,7 @@ fn behind_string(bytes: &[u8], mut at: usize) -> Option<usize> {
         if bytes[at] == b'"' {
             return Some(at + 1);
         }
-        // What is escaped ends nothing.
+        // An escaped quote does not end the string.
         at += 2;
     }
 }

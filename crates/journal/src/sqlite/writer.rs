@@ -214,7 +214,7 @@ impl WriterState {
         connect::patiently(patience, is_busy, begin).map_err(Failure::All)?;
         let result = self.fill(group);
         if result.is_err() {
-            // What was learned in this transaction is no longer true.
+            // The cached state of this transaction is invalid now.
             self.appender.forget();
             if !self.connection.is_autocommit() {
                 // SQLite has rolled back some faults by itself; the rest is ours to undo.

@@ -112,7 +112,7 @@ impl Observer for Views {
     fn committed(&self, news: &Committed) {
         let records: usize = news.records.iter().map(memory).sum();
         let bytes = records + news.events.iter().map(inputs::memory).sum::<usize>();
-        // What they mean for the files is worked out over there: the run has better things to do.
+        // The thread computes the effect on the files, so that the run is not slowed down.
         self.queue.push(Message::ViewUpdate(news.clone()), bytes);
     }
 

@@ -241,7 +241,7 @@ impl OpenFiles {
             self.make_room();
             let folder = cast.make_folder()?;
             if fresh {
-                // Whatever has the name already is not of this cast.
+                // An existing file with this name does not belong to this cast.
                 file::write(&folder, EVENTS_FILE, b"")?;
             }
             let file = file::append(&folder, EVENTS_FILE)?;
