@@ -146,7 +146,7 @@ impl Verifier {
                 | EventBody::ItemSkipped(_)
                 | EventBody::AgentsChosen(_),
             ) => {}
-            // What is said to a run that waits is attached, and nothing more follows.
+            // A message to a waiting run is attached, and no other event follows.
             (Life::Waiting, EventBody::PayloadDelivered(_))
                 if matches!(self.owed.last(), Some(Obligation::Attached { .. })) => {}
             (Life::New, _) => {

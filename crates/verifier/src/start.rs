@@ -90,7 +90,7 @@ impl Verifier {
         }
         let what = "a start that was begun";
         let Some(event) = event else { return Err(self.due(what, None)) };
-        // What a person refused runs for no element: one answer stands for all of them (D56).
+        // A refused turn iterates over no elements: one answer stands for all of them (D56).
         let iterates = chart.node(node).foreach.is_some() && starting.refused.is_none();
         if iterates && !starting.entered && fails(event) {
             self.owed.push(self.no_list(chart, node)?);
@@ -253,7 +253,7 @@ impl Verifier {
             }
             Cause::Retry { turn } | Cause::Repair { turn } | Cause::Recast { turn } => {
                 self.comes_first(chart, node, Kind::Again)?;
-                // What is tried again by a person needs no timer any more.
+                // A manual retry needs no timer any more.
                 self.timers.retain(|(_, _, set)| *set != Timer::Retry { turn: *turn });
                 Some(self.taken_up(node, *turn, data)?)
             }
