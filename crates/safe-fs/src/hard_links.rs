@@ -125,7 +125,7 @@ fn look_through(
                 FileType::Directory => open.push(path),
                 FileType::RegularFile => match folder.look_at(&name) {
                     Ok(found) => keep(path, &found),
-                    // What is gone by now cannot be written to.
+                    // A removed file cannot be written to.
                     Err(Errno::NOENT) => {}
                     Err(error) => return Err(named(error.into())),
                 },

@@ -79,7 +79,7 @@ impl Temporary {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        // What cannot be removed now is swept later.
+        // If it cannot be removed now, [`sweep`] removes it later.
         let _ = self.place.remove_all(&self.name);
     }
 }

@@ -26,7 +26,7 @@ impl Typed {
     pub fn find(path: &Path, project: &Path) -> io::Result<Self> {
         let fence = fence(&project.canonicalize()?);
         let path = std::path::absolute(path)?;
-        // What is still to be followed, the next part last.
+        // The remaining parts of the path, the next one last.
         let mut left = parts_backwards(&path);
         let mut at = PathBuf::from("/");
         let mut links = 0;
