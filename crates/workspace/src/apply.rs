@@ -221,7 +221,7 @@ fn merged_tree(
         }
         _ => return Err(Fault::Unusable(format!("`git merge-tree` failed: {}", said.error)).into()),
     }
-    // What stands against it is looked for before anything is written.
+    // Conflicts are detected before anything is written.
     let files = changed_files(&tried, ours, &tree)?;
     refuse_overwriting(project, git, &files)?;
     merge(git)?;
