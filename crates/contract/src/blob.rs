@@ -154,7 +154,7 @@ pub fn whole(
     for key in Strings::of(stored).filter(|text| text.is_key) {
         let raw = &stored[key.start..key.end];
         if raw == FIELD {
-            // Whoever wrote it may have meant nothing by it.
+            // An object with this field need not be a reference: agents can write the field, too.
             let Some(reference) = Reference::at(stored, &key) else { continue };
             if bytes > EVENT_BYTES_MAX {
                 let what = format!("its event names {bytes} bytes, and may name {EVENT_BYTES_MAX}");

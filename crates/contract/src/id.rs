@@ -86,7 +86,7 @@ pub struct BadRunId(String);
 impl RunId {
     /// Reads a run id that a person or a file has given.
     ///
-    /// What passes is safe as the name of a folder: no separator, no leading dot, no `..`.
+    /// A valid id is safe as the name of a folder: no separator, no leading dot, no `..`.
     pub fn parse(text: &str) -> Result<Self, BadRunId> {
         if is_name(text, RUN_ID_BYTES_MAX) && !text.contains("..") {
             Ok(Self::new(text))

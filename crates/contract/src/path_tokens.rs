@@ -208,7 +208,7 @@ mod tests {
         ] {
             assert_eq!(folders.named(text), kept);
             assert_eq!(folders.found(kept), text);
-            // Nobody knows where anything is: what was meant literally is all the same.
+            // Without known folders, literal text stays the same.
             let nowhere = Folders::default();
             assert_eq!(nowhere.found(&nowhere.named(text)), text);
         }

@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// Where programs lie when nothing else is said.
+/// The default search path.
 const USUAL: &str = "/usr/bin:/bin";
 
 /// The user's `PATH` without its empty and relative entries: they mean folders of whichever project one is in, and
@@ -17,7 +17,7 @@ pub fn search_path(path: Option<&OsStr>) -> OsString {
     }
 }
 
-/// The places where a program of this name could lie; the first that is there counts.
+/// The paths at which a program of this name is searched; the first existing one is used.
 #[must_use]
 pub fn program_places(name: &str, path: Option<&OsStr>) -> Vec<PathBuf> {
     if name.contains('/') {

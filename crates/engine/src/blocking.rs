@@ -27,7 +27,7 @@ thread_local! {
 /// Work that waits on threads of its own at one time. More would only be in each other's way.
 static OFF_THREAD: Semaphore = Semaphore::const_new(8);
 
-/// Whether whoever is being polled has this thread to itself, so that a store may do its work here.
+/// Whether the future that is being polled has this thread to itself, so that a store may block here.
 #[must_use]
 pub fn may_block() -> bool {
     OWN.get()
@@ -107,11 +107,11 @@ pub async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'st
     }
 }
 
-/// A journal for those who may wait: commands of a person, tests, threads that read.
+/// A journal for callers that may block: commands of a person, tests, reading threads.
 #[derive(Debug)]
 pub struct Blocking<'a, J: ?Sized>(&'a J);
 
-/// The same journal, for those who may wait.
+/// The same journal, for callers that may block.
 pub fn blocking<J: Journal + ?Sized>(journal: &J) -> Blocking<'_, J> {
     Blocking(journal)
 }

@@ -9,7 +9,8 @@ use crate::{Journal, ReadError, Receipt};
 pub enum Delivered {
     /// It was taken, or refused.
     Answered(Receipt),
-    /// Nobody drives the run any more, and nobody has taken it: it waits no longer, and the sender can do it himself.
+    /// The run has no driver any more, and the command was not taken: it was removed from the inbox, and the sender
+    /// can carry it out itself.
     TakenBack,
 }
 

@@ -19,7 +19,7 @@ use crate::{
     Snapshot, refusal_of_ended,
 };
 
-/// How many events lie between two snapshots at the least. It bounds what a restart has to fold.
+/// Minimum number of events between two snapshots. It bounds the number of events that a restart folds.
 pub(crate) const SNAPSHOT_EVERY_EVENTS: u64 = 8_192;
 
 /// How many bytes of a snapshot one event has to pay for. A large run takes snapshots less often, so
@@ -46,13 +46,13 @@ pub struct Driver {
     run: Run,
     head: ChainHash,
     snapshot_at: u64,
-    /// How many events lie between the last snapshot and the next.
+    /// The number of events between the last snapshot and the next.
     snapshot_gap: u64,
     /// Turns since the last snapshot.
     visits: Visits,
     /// Commands that have their receipt. One may come twice: from the inbox, and from who looked there.
     answered: BTreeSet<CommandId>,
-    /// That of the lease under which it is driven.
+    /// The epoch of the lease under which it is driven.
     epoch: Epoch,
     /// Its storage use.
     storage: Storage,
@@ -62,7 +62,7 @@ pub struct Driver {
 
 /// On whose account a decision is taken.
 struct Account {
-    /// Who asked for it, if anybody did.
+    /// Who asked for it, if it was asked for.
     by: Option<Actor>,
     /// The id of the command, and the hash of what it asks for.
     command: Option<(CommandId, Option<String>)>,
@@ -123,13 +123,12 @@ impl Driver {
         &self.run
     }
 
-    /// That of the lease under which it is driven.
+    /// The epoch of the lease under which it is driven.
     pub(crate) fn epoch(&self) -> Epoch {
         self.epoch
     }
 
-    /// Takes what the run comes to by itself: decides, appends, evolves. When it returns, what was
-    /// decided is durable.
+    /// Takes an input that no command asked for: decides, appends, evolves. The decision is durable on return.
     pub async fn take(&mut self, now: impl Into<Now>, input: Input) -> Result<(), DriveError> {
         let now = now.into();
         // Before the turns that have ended lead to others.
@@ -141,8 +140,8 @@ impl Driver {
         self.take_for(now, input, None).await
     }
 
-    /// Measures what the run keeps before anything of it starts. Where that held it when it came to rest, it waits for
-    /// the measure.
+    /// Measures the disk usage of the run before a turn starts. If the run rests because of its disk usage, this
+    /// waits for the measurement.
     pub(crate) async fn measure_first(&mut self, now: impl Into<Now>) -> Result<(), DriveError> {
         if !self.run.is_crowded() {
             let (Phase::Running | Phase::Waiting(_)) = self.run.phase() else { return Ok(()) };
@@ -162,7 +161,7 @@ impl Driver {
         self.take_for(now, Input::Measured(storage), None).await
     }
 
-    /// The same, where somebody asked for it.
+    /// The same, with the actor who asked for it.
     pub async fn take_for(
         &mut self,
         now: impl Into<Now>,
@@ -172,8 +171,8 @@ impl Driver {
         self.decide(now.into(), input, Account { by: by.into(), command: None }).await
     }
 
-    /// Takes a command, behind what these turns have come to. When it returns, what was decided is durable,
-    /// and so is the receipt of a command that has an id, whether it was carried out or refused.
+    /// Takes a command after the reports of these turns. On return the decision is durable, and so is the receipt
+    /// of a command with an id, whether it was carried out or refused.
     pub async fn obey(
         &mut self,
         now: impl Into<Now>,
@@ -304,7 +303,7 @@ impl Driver {
         self.answered.extend(decided.command.clone());
         self.head = head;
         self.observer.committed(&Committed { run, records, events: events.into() });
-        // A run does not go on faster than those who write down what it does.
+        // Backpressure: the run waits for a slow observer.
         while let Some(room) = self.observer.room() {
             room.await;
         }
@@ -338,7 +337,7 @@ impl Driver {
     }
 }
 
-/// When the schedules that an input needs come round next.
+/// The next ticks of the schedules that an input needs.
 fn next_ticks(run: &Run, now: Micros, input: &Input) -> Vec<NextTick> {
     let due = due_schedules(run, now, input).into_iter();
     let next = due.filter_map(|(node, cron)| {

@@ -8,7 +8,7 @@ use materia_kernel::Phase;
 
 use crate::{Driver, EngineError, Journal, PAGE_BYTES, PublishOrder, World};
 
-/// The files that whoever takes the run up finds; none where it works in the project folder.
+/// The files that are found when the run is taken up; none if it works in the project folder.
 pub(crate) async fn found(
     world: &World,
     driver: &Driver,
@@ -16,7 +16,7 @@ pub(crate) async fn found(
 ) -> Result<Option<FilesFound>, EngineError> {
     let run = driver.run();
     let Some(last) = run.files() else { return Ok(None) };
-    // A run that rests was looked at when it came to rest; what a crash left is nobody's change.
+    // The files of a resting run were noted when it began to rest. Leftovers of a crash do not count as a change.
     let rested = *run.phase() != Phase::Running;
     match world.runner.look(run.id(), last).await {
         Ok((files, changed)) => Ok(Some(FilesFound { files, go_on, changed: changed && rested })),
@@ -24,7 +24,7 @@ pub(crate) async fn found(
     }
 }
 
-/// Looks at the files of a run that comes to rest, so that changes by somebody else show later.
+/// Looks at the files of a run that begins to rest, so that later changes from outside are detected.
 pub(crate) async fn rests(world: &World, driver: &Driver) {
     let run = driver.run();
     if let Some(last) = run.files()

@@ -8,7 +8,7 @@ use materia_contract::{
 use materia_kernel::{Misfit, Run, TurnWork, evolve, fits};
 use serde_json::Value;
 
-/// Applies the next event, unless what it speaks of is not there.
+/// Applies the next event, if it refers only to things that exist in the run.
 pub(crate) fn take(run: &mut Run, event: &Event) -> Result<(), Misfit> {
     fits(run, event)?;
     evolve(run, event);

@@ -67,8 +67,7 @@ pub struct Begun {
     pub key: Option<StartKey>,
 }
 
-/// The beginning of a new run, as it would be written. Nothing is written yet: whoever is asked whether it may go on
-/// can still say no.
+/// The beginning of a new run. It is not written yet, so the user can still decline it.
 pub struct Forked {
     records: Arc<[Record]>,
     loaded: LoadedRun,
@@ -151,8 +150,8 @@ struct Shared {
     hash: String,
 }
 
-/// The decisions up to `at`, each checked against the chain and taken again. A fork of what does not
-/// follow from its inputs would pass on what nobody decided.
+/// The decisions up to `at`, each checked against the hash chain and recomputed. Otherwise a fork could contain
+/// forged decisions.
 fn shared(journal: &dyn Journal, from: &RunId, at: u64) -> Result<Shared, ForkError> {
     let mut gather = Gather::default();
     let mut all: Vec<Piece> = Vec::new();
@@ -209,7 +208,7 @@ fn says_where_it_comes_from(
 ) {
     let EventBody::RunCreated(created) = &mut event.body else { return };
     let mut written_by = created.fork.take().map(|fork| fork.written_by).unwrap_or_default();
-    // What the original itself shares with its own original it has not written.
+    // Events that the original shares with its own original were not written by it.
     match written_by.iter().position(|(_, last)| *last >= upto) {
         Some(place) => written_by.truncate(place + 1),
         None => written_by.push((from.clone(), upto)),

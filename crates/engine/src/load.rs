@@ -101,7 +101,7 @@ pub fn load_at(journal: &dyn Journal, id: &RunId, at: u64) -> Result<Run, LoadEr
     Ok(*go_on(journal, id, start, Some(at))?.run)
 }
 
-/// The same, to be looked at first and then [carried on](crate::carry_on). Whoever calls it holds the lease.
+/// The same, to be inspected first and then [carried on](crate::carry_on). The caller must hold the lease.
 pub fn load_to_drive(journal: &dyn Journal, id: &RunId) -> Result<LoadedRun, LoadError> {
     load_tail(journal, id)
 }
@@ -277,7 +277,7 @@ fn walk_to(
             loop {
                 let page = pages.next();
                 let last = page.as_ref().map_or(true, &reached);
-                // An error means that nobody wants to know any more.
+                // An error means that the receiver is gone.
                 if sender.send(page).is_err() || last {
                     return;
                 }
@@ -303,7 +303,7 @@ pub(crate) fn earlier(found: u32) -> String {
     )
 }
 
-/// Pages that may lie between reading and visiting.
+/// Maximum number of pages that are read ahead.
 const PAGES_AHEAD: usize = 4;
 
 /// A way through the records of a run, each checked against the chain.

@@ -10,9 +10,8 @@ use materia_kernel::{Effect, Input, Now, Phase, Run, is_idle, outstanding};
 use crate::under_way::UnderWay;
 use crate::{Asks, DriveError, Driver, Options, World, apply_command, files};
 
-/// The clock on the wall, held to going forward: where somebody sets it back, time goes on from where
-/// it was, so that no timer waits for an hour that was there already. That holds for what happened while
-/// nobody drove the run, too: its time goes on from its last event.
+/// The wall clock, made monotonic: if the clock is set back, time continues from its last value, so that no timer
+/// waits twice. After a pause without a driver, time continues from the last event.
 struct Steady<'a> {
     world: &'a World,
     last: Mutex<(Micros, tokio::time::Instant)>,

@@ -71,7 +71,7 @@ impl Again {
         Ok(Piece { decided, events, records: Vec::new(), known: true })
     }
 
-    /// The run as it stands, for whoever puts it back.
+    /// Takes the run out of the state; the caller puts it back.
     fn take_run(&mut self) -> Run {
         let nothing = State::Folding(Box::new(Run::new(RunId::new(""))));
         match std::mem::replace(&mut self.state, nothing) {

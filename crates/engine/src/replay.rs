@@ -33,7 +33,7 @@ pub struct Replay {
     pub left: Vec<Left>,
 }
 
-/// Why a replay did not come to its end.
+/// Why a replay failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
     /// There is no such run.
@@ -81,7 +81,7 @@ pub enum ReplayFault {
     Objected(Objection),
 }
 
-/// Pages that may lie between two threads.
+/// Maximum number of pages in the queue between two threads.
 const PAGES_AHEAD: usize = 12;
 
 /// Records of a run, each checked against the chain; or why there are no more.
@@ -108,11 +108,11 @@ pub fn replay(journal: &dyn Journal, id: &RunId, at: Option<u64>) -> Result<Repl
         scope.spawn(move || read(journal, id, &sender));
         let judge = scope.spawn(move || judge(id, &records, &passed_on));
         let decided = decide_again(&pages, id, at);
-        // Whoever still reads notices that nobody listens.
+        // The reading threads end when their receiver is gone.
         drop(pages);
         let objection = judge.join().unwrap_or_default();
         match (decided, objection) {
-            // Whoever names the earlier event has seen what is wrong.
+            // The fault at the earlier event is reported.
             (Err(ReplayError::Fault { seq, .. }), Some(objection)) if objection.seq < seq => {
                 Err(objected(id, objection))
             }
@@ -127,7 +127,7 @@ fn objected(id: &RunId, objection: Objection) -> ReplayError {
     ReplayError::Fault { run, seq, fault: ReplayFault::Objected(objection) }
 }
 
-/// Reads page after page, until the run ends, something is wrong, or nobody listens.
+/// Reads page after page, until the run ends, an error occurs, or the receiver is gone.
 fn read(journal: &dyn Journal, id: &RunId, pages: &mpsc::SyncSender<Read>) {
     let mut head = ChainHash::origin(id);
     let mut seq = 0;
@@ -150,7 +150,7 @@ fn read(journal: &dyn Journal, id: &RunId, pages: &mpsc::SyncSender<Read>) {
             (seq, head) = (record.seq, record.hash);
         }
         if let Some((place, broken)) = broken {
-            // What comes before the fault is still worth deciding again.
+            // The records before the fault are still recomputed.
             records.truncate(place);
             let _ = pages.send(Ok(records));
             let _ = pages.send(Err(broken));
@@ -162,8 +162,8 @@ fn read(journal: &dyn Journal, id: &RunId, pages: &mpsc::SyncSender<Read>) {
     }
 }
 
-/// Takes records apart for whoever decides again, and finds the first event that is not allowed where it
-/// stands, by a second reading of the rules.
+/// Parses records for the thread that recomputes the decisions, and finds the first event that the verifier does
+/// not allow.
 fn judge(
     id: &RunId,
     read: &mpsc::Receiver<Read>,

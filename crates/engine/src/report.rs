@@ -10,8 +10,8 @@ use materia_kernel::{Phase, Run, questions};
 use crate::load::{LoadedRun, load_with_visits};
 use crate::{Journal, LoadError, blocking};
 
-/// Tells the story of a run so far: from its newest snapshot and the chapters before it, where they
-/// can be believed, else from its events. It waits for the journal. `folders` says where the run is now.
+/// Reports on a run so far: from its newest snapshot and the chapters before it, if they can be trusted, otherwise
+/// from its events. Blocks on the journal. `folders` says where the run is now.
 pub fn report(
     journal: &dyn Journal,
     id: &RunId,
@@ -54,7 +54,7 @@ pub fn report_at(
         denied: asked.denied,
         reason: asked.reason.map(str::to_owned),
     });
-    // Those of earlier chapters have it already.
+    // Visits from earlier chapters have it already.
     let with_materia = |mut visit: Visit| {
         if visit.materia.is_none() {
             visit.materia = created.plan.nodes.get(&visit.socket).map(|node| node.materia.clone());

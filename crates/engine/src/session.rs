@@ -39,7 +39,7 @@ pub async fn cast(
     cast.instrument(span).await
 }
 
-/// Writes the beginning of a run and starts nothing: whoever resumes it drives it.
+/// Writes the beginning of a run and starts nothing: the process that resumes it drives it.
 pub async fn create(
     world: &World,
     id: RunId,
@@ -81,9 +81,9 @@ async fn begun(
     Ok((lease, driver))
 }
 
-/// Takes up a run that nobody else drives, does what a command asks, and drives it until it rests. Returns
-/// how it rests. Whoever calls it holds the lease and has [loaded](crate::load_to_drive) the run under it: what
-/// he looked at and had approved is the very run that is carried on.
+/// Takes up a run without a driver, carries out a command, and drives the run until it rests; returns its phase.
+/// The caller must hold the lease and have [loaded](crate::load_to_drive) the run under it, so that the inspected
+/// and approved run is the one that is driven.
 pub async fn carry_on(
     world: &World,
     lease: Lease,
@@ -113,13 +113,13 @@ async fn taken_up(
     let id = &loaded.run().id().clone();
     let mut driver = drive_loaded(loaded, &world.journal, &world.observer, epoch)?;
     clear(world, &driver, options).await?;
-    // What somebody asked of it while it came to rest, or noted since, comes before what is asked now.
+    // Commands that are already in the inbox come before this command.
     let rested = *driver.run().phase() != Phase::Running;
     take_all(world, &mut driver, left_in_inbox(world, id).await).await?;
     let woken = rested && *driver.run().phase() == Phase::Running;
     let now = now_of(world, &driver);
     driver.measure_first(now).await?;
-    // What was begun just now is nobody's yet; there is nothing to recover.
+    // Turns that were started just now have no process yet; there is nothing to recover.
     let under_way = if woken { None } else { rejoined(world, &driver, options).await };
     if let Some(agents) = options.agents.clone() {
         driver.take_for(now_of(world, &driver), Input::SetAgents(agents), Actor::PERSON).await?;
@@ -145,8 +145,8 @@ async fn rejoined(world: &World, driver: &Driver, options: &Options) -> Option<U
     UnderWay::rejoined((world, options), driver).await
 }
 
-/// Ends what earlier turns of a run have left. It may have been noted since that the run waits, so that nothing tells
-/// whether its process went away.
+/// Ends processes that earlier turns of a run have left. It runs for a waiting run, too: its state does not show
+/// whether its process crashed.
 async fn clear(world: &World, driver: &Driver, options: &Options) -> Result<(), EngineError> {
     if is_virtual(driver) {
         return Ok(());
@@ -240,7 +240,7 @@ fn alive(run: &Run, what: Do) -> Steps {
 /// A run whose process went away is recovered first, because its turns in flight are lost.
 pub(crate) fn steps(run: &Run, what: Do, found: Option<FilesFound>) -> Steps {
     let place = RunPlace { files: found, ..RunPlace::named() };
-    // What a person does to one thing leaves the pace as it is.
+    // A command on a single node does not change the pace.
     let resume = || Input::taken_up(Do::Resume { pace: Some(run.pace()) }, place.clone());
     let crashed = *run.phase() == Phase::Running;
     let out_of_budget =
@@ -285,7 +285,7 @@ pub async fn resume(
     carry_on(world, lease, loaded, command, options, asks).await
 }
 
-/// Does something to a run that nobody else drives, and leaves it at that. Whoever calls it holds the lease.
+/// Carries out a command on a run without a driver, and does not drive the run. The caller must hold the lease.
 pub async fn only_do(
     world: &World,
     lease: &Lease,
@@ -346,7 +346,7 @@ async fn to_rest(
         } else {
             Box::pin(real_time::drive(world, driver, options, asks, under_way)).await?
         };
-        // Whoever asked for something while the run came to rest was told that it would be heard.
+        // Commands that were accepted while the run began to rest are carried out now.
         let mut left: Vec<Posted> =
             std::iter::from_fn(|| asks.try_recv().ok()).map(|it| *it).collect();
         left.extend(left_in_inbox(world, driver.run().id()).await);
@@ -395,7 +395,7 @@ pub async fn watch_inbox(
         tokio::time::sleep(INBOX_INTERVAL).await;
         // A failed look is no reason to stop the run; the next look may succeed.
         let Ok(waiting) = journal.commands(&id).await else { continue };
-        // Whatever waits no longer will not come again.
+        // Commands that left the inbox do not come again.
         passed_on.retain(|id| waiting.iter().any(|posted| posted.id.as_ref() == Some(id)));
         for posted in waiting {
             if posted.id.clone().is_some_and(|id| passed_on.insert(id))

@@ -30,13 +30,13 @@ pub(crate) struct Storage {
 }
 
 impl Storage {
-    /// That of a run that is taken up, or begins.
+    /// For a run that begins or is taken up.
     pub(crate) fn new(before: DiskUsage) -> Self {
         // The first look is due at once.
         Self { before, added: 0, looked_at: 0, decisions: LOOK_EVERY_DECISIONS }
     }
 
-    /// Counts what a decision adds. An event lies in the journal and in the files beside it.
+    /// Counts the bytes that a decision adds. An event is stored in the journal and in the files beside it.
     pub(crate) fn count<'a>(
         &mut self,
         records: &[Record],

@@ -142,8 +142,8 @@ impl UnderWay {
         in_order(self.also_ended())
     }
 
-    /// Ends everything and waits until it is gone. Gives what turns came to that ended by themselves
-    /// before: what such a turn has done it must not do again.
+    /// Ends all turns and waits for them. Returns the reports of turns that had completed before, so that these
+    /// turns are not repeated.
     pub(crate) async fn end(&mut self) -> Vec<Report> {
         for held in self.stops.values() {
             held.stop.ask();
@@ -162,7 +162,7 @@ impl UnderWay {
     }
 }
 
-/// The turn, why, and the files that somebody changed, where it was withheld.
+/// The turn, the reason and the changed files of a turn that was withheld.
 pub(crate) fn withheld(
     (turn, report): &(u64, TurnReport),
 ) -> Option<(u64, String, Option<FileState>)> {
@@ -179,7 +179,7 @@ pub(crate) fn in_order(ended: impl IntoIterator<Item = (u64, TurnReport)>) -> Ve
     reports
 }
 
-/// Tells a turn under way if it may write less than when it started.
+/// Notifies a turn in flight if it may write less than when it started.
 fn tell_mode(driver: &Driver, turn: u64, held: &Held) {
     let now = driver.run().turn(turn).map_or(held.mode, |turn| turn.global_mode);
     if now != held.mode && !*held.tighten.borrow() {
@@ -198,14 +198,14 @@ pub(crate) fn kernel_report(turn: u64, report: TurnReport) -> Report {
     Report { turn, outcome }
 }
 
-/// The channel on which a turn speaks to whoever observes its run.
+/// The channel for the live output of a turn to the observer.
 fn live(world: &World, run: &RunId, node: &NodeId) -> Live {
     let (observer, run, node) = (Arc::clone(&world.observer), run.clone(), node.clone());
     Live::new(move |text| observer.streamed(&run, &node, text))
 }
 
-/// Which artifacts of a node somebody looks at: what travels on from it, and whoever watches over
-/// a cycle for work that no longer changes anything (D23).
+/// The artifacts of a node that are used: those that it forwards, and the diff if stalls of its cycle are detected
+/// (D23).
 fn leaves(node: &Node, watched: bool) -> Leaves {
     let composite = |kind: &str| {
         node.output_selector == OutputSelector::Composite

@@ -51,7 +51,7 @@ struct Simulation<'a> {
     /// Reports of turns, by the instant at which they end and by their event.
     agenda: BTreeMap<(Micros, u64), TurnReport>,
     under_way: UnderWay,
-    /// Turns whose report lies on the agenda.
+    /// Turns whose report is on the agenda.
     reported: BTreeSet<u64>,
 }
 

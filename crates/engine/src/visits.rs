@@ -17,7 +17,7 @@ const REASON_CHARS_MAX: usize = 300;
 /// Turns that started behind a place, and ends of earlier ones.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Visits {
-    /// The place behind which this begins: that of a snapshot, or 0.
+    /// The place after which this begins: the place of a snapshot, or 0.
     after: u64,
     list: Vec<Started>,
     /// Places in the list of turns that have not ended.
@@ -87,7 +87,7 @@ impl Visits {
 
     pub(crate) fn note(&mut self, event: &Event) {
         let began = match (&event.body, self.span) {
-            // What a fork shares with another run happened before it began.
+            // Events that a fork shares with another run happened before the fork began.
             (EventBody::RunCreated(created), _) => {
                 created.fork.as_ref().and_then(|fork| fork.started).unwrap_or(event.wall)
             }

@@ -15,7 +15,7 @@ use crate::{
 pub struct World {
     /// Where events are kept.
     pub journal: Arc<dyn Journal>,
-    /// Who hears of them.
+    /// Receives the events.
     pub observer: Arc<dyn Observer>,
     /// Performs turns.
     pub runner: Arc<dyn Runner>,
@@ -34,20 +34,20 @@ pub struct Options {
     pub folders: Folders,
     /// Who answers the agent nodes from here on, where that is not as it was.
     pub agents: Option<Answerers>,
-    /// Whom turns ask before they start a program.
+    /// The check before a turn starts a program.
     pub approval: Approval,
     /// The files from which a run in a workspace goes on.
     pub go_on: GoOnFrom,
 }
 
-/// Where a run hears what is asked of it.
-/// In boxes: a channel keeps room for thirty-two of them from the beginning, in every run.
+/// The channel on which a run receives commands. Boxed, because a channel allocates room for thirty-two entries at
+/// once in every run.
 pub type Asks = mpsc::UnboundedReceiver<Box<Posted>>;
 
 /// Why a run could not be driven.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    /// Somebody else drives it.
+    /// Another process drives it.
     #[error(transparent)]
     Claim(#[from] ClaimError),
     /// It could not be taken up.
@@ -56,13 +56,13 @@ pub enum EngineError {
     /// An input was not taken.
     #[error(transparent)]
     Drive(#[from] DriveError),
-    /// Somebody else drives it by now.
+    /// Another process has taken it over.
     #[error("another process runs cast `{0}` now; its turns here were ended")]
     Lost(RunId),
     /// The id is taken.
     #[error("there is a cast `{0}` already")]
     Exists(RunId),
-    /// It is not what somebody approved.
+    /// It is not the run that the user approved.
     #[error("cast `{0}` is not the one that was approved; nothing ran")]
     NotApproved(RunId),
     /// Something of an earlier turn lives and cannot be ended.

@@ -27,13 +27,13 @@ pub struct FileBlobs {
 }
 
 impl FileBlobs {
-    /// Those of the artifact root.
+    /// The blobs of an artifact root.
     #[must_use]
     pub fn of(root: &Path) -> Self {
         Self { folder: root.join(BLOBS_FOLDER).into() }
     }
 
-    /// Where a blob lies, if it is there.
+    /// The path of a blob, whether or not it exists.
     #[must_use]
     pub fn path(&self, hash: BlobHash) -> PathBuf {
         let name = hash.to_string();
@@ -181,7 +181,7 @@ fn unreadable(hash: BlobHash, error: &io::Error) -> BlobFault {
 }
 
 fn new_file(path: &Path) -> io::Result<File> {
-    // What another process of this number left behind is nobody's any more.
+    // A file with this process id was left by an earlier process and is not used any more.
     let _ = fs::remove_file(path);
     private::new_file(path)
 }
@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(blobs.discard(hash).unwrap(), 5);
         assert!(blobs.is_gone(hash) && blobs.check(hash).is_err());
         assert!(blobs.discard(hash).is_err(), "there is nothing left");
-        // Whoever keeps it again has it again.
+        // Storing it again makes it available again.
         blobs.put(b"words".to_vec()).await.unwrap();
         assert!(!blobs.is_gone(hash) && blobs.check(hash).is_ok());
         assert!(!blobs.is_gone(BlobHash::of(b"other")));

@@ -28,7 +28,7 @@ pub(crate) fn too_much(bytes: u64) -> Option<String> {
 }
 
 struct Limits {
-    /// That of `ulimit -v`.
+    /// The limit of `ulimit -v`.
     mapped: Option<u64>,
     resident: u64,
 }

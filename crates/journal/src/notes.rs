@@ -30,7 +30,7 @@ use crate::private;
 const FOLDER: &str = "journals";
 /// Held while a journal is begun.
 const LOCK_FILE: &str = "lock";
-/// Nobody has a longer path than that.
+/// Maximum size of a note; paths are shorter than this.
 const NOTE_BYTES_MAX: u64 = 64 << 10;
 /// Bytes of a journal's id.
 const ID_BYTES: usize = 16;
@@ -84,7 +84,7 @@ impl FileIdentity {
         (self.device, self.number) == (other.device, other.number)
     }
 
-    /// Whether both were made at one instant, or nobody tells.
+    /// Whether both were created at the same instant, or an instant is unknown.
     fn may_be(self, other: Self) -> bool {
         match (self.made, other.made) {
             (Some(one), Some(other)) => one == other,
@@ -92,7 +92,7 @@ impl FileIdentity {
         }
     }
 
-    /// Whether it is surely this file wherever it lies now.
+    /// Whether it is certainly the same file, wherever it is now.
     fn is_surely(self, other: Self) -> bool {
         self.made.is_some() && self == other
     }
@@ -109,7 +109,7 @@ fn nanoseconds(at: &StatxTimestamp) -> Option<u64> {
 struct Note {
     /// Its id.
     id: String,
-    /// Where it lies, for people; bytes that are no text are lost here.
+    /// Its path, for people; invalid UTF-8 is replaced.
     path: String,
     /// Which file it is.
     file: FileIdentity,
@@ -231,7 +231,7 @@ pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// A new id, which nobody can guess.
+/// A new, unpredictable id.
 pub(crate) fn fresh_id() -> io::Result<String> {
     let mut bytes = [0; ID_BYTES];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
@@ -302,7 +302,7 @@ mod tests {
         let whose = if tells { Whose::Own(id) } else { Whose::Foreign };
         assert_eq!(notes.whose(&moved).unwrap(), whose);
         if tells {
-            // What came into its place since is another file.
+            // A file that took its place is another file.
             fs::rename(&copy, &path).unwrap();
             assert_eq!(notes.whose(&path).unwrap(), Whose::Foreign);
         }

@@ -62,8 +62,8 @@ pub(crate) fn is_absent(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotFound
 }
 
-/// Flags for a file that somebody may have put something else in the place of: no link is followed, and nobody
-/// is waited for at the other end of a pipe.
+/// Flags to open a file that another process may have replaced: no link is followed, and opening a pipe does not
+/// block.
 pub(crate) fn unwaiting() -> i32 {
     no_link() | rustix::fs::OFlags::NONBLOCK.bits().cast_signed()
 }

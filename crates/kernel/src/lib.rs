@@ -40,7 +40,7 @@ mod span;
 mod state;
 mod tally;
 
-// Stories are told from outside and from inside, and speak of the kernel by its name.
+// Tests use the crate by its public name, inside and outside of the crate.
 #[cfg(test)]
 extern crate self as materia_kernel;
 #[cfg(test)]

@@ -227,7 +227,7 @@ impl Recomputation {
             if let Input::Create(created) = input { Some(&**created) } else { self.run.created() };
         let Some(created) = created else { return Ok(()) };
         let (rules, version) = (decided.rules, created.journal_version);
-        // Whoever needs no newer vocabulary does not name one.
+        // A run names a newer journal version only if it needs one.
         let needed = created.workspace.is_some() == (version > JOURNAL_VERSION_OF_PROJECT);
         if version > JOURNAL_VERSION || !needed || !decided.goes_with(version) {
             return Err(Divergence::OtherVersion { seq, rules, version });

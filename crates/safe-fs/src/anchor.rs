@@ -25,7 +25,7 @@ impl Anchor {
     #[must_use]
     pub fn of(path: &Path) -> Self {
         let anchor = Self { path: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()) };
-        // What is wrong with it shows again when it is used.
+        // An error shows again at the next use.
         let _ = anchor.folder();
         anchor
     }

@@ -14,18 +14,18 @@ use rustix::io::Errno;
 
 use crate::{remove, resolve};
 
-/// How often a name is tried that somebody else gives to something each time we have taken it away.
+/// How often an operation is retried when another process creates the same name again each time.
 const TRIES_MAX: u32 = 8;
 
-/// Told apart the files that are being written in this process.
+/// Makes the names of files that are being written unique in this process.
 static WRITTEN: AtomicU64 = AtomicU64::new(0);
 
-/// For whom files and folders are made.
+/// Who may read new files and folders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Readers {
     /// Their owner alone.
     Owner,
-    /// Whomever the umask allows: files that people asked for.
+    /// As the umask allows: files that the user asked for.
     Umask,
 }
 
@@ -325,7 +325,7 @@ impl Folder {
         Ok(names)
     }
 
-    /// The folder that something lies in, and its name there.
+    /// The parent folder of a path, and the last part of the path.
     fn split<'a>(&self, path: &'a Path, make: bool) -> io::Result<(Within<'_>, &'a OsStr)> {
         let parts = resolve::parts(path)?;
         let Some((name, before)) = parts.split_last() else {
@@ -350,7 +350,7 @@ pub(crate) fn beside(name: &OsStr) -> OsString {
     beside
 }
 
-/// The folder that something lies in.
+/// The parent folder of a path.
 enum Within<'a> {
     This(&'a Folder),
     Below(Folder),

@@ -125,7 +125,7 @@ fn look_through(
                 FileType::Directory => open.push(path),
                 FileType::RegularFile => match folder.look_at(&name) {
                     Ok(found) => keep(path, &found),
-                    // What is gone by now cannot be written to.
+                    // A removed file cannot be written to.
                     Err(Errno::NOENT) => {}
                     Err(error) => return Err(named(error.into())),
                 },
@@ -148,7 +148,7 @@ fn look_through(
     Ok(())
 }
 
-/// Whether a folder beneath `root` belongs to somebody else.
+/// Whether a folder beneath `root` belongs to another user.
 fn foreign(root: &Folder, at: &Path) -> bool {
     let parent = at.parent().and_then(|parent| root.folder(parent).ok());
     let found = parent.zip(at.file_name()).and_then(|(parent, name)| parent.look_at(name).ok());

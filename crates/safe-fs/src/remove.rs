@@ -55,7 +55,8 @@ fn empty(parent: &OwnedFd, name: &OsStr, waiting: &mut VecDeque<OsString>) -> io
         }
         let number = WAITING.fetch_add(1, Ordering::Relaxed);
         let up = OsString::from(format!(".gone-{}-{number}", std::process::id()));
-        // A folder that nobody may write to cannot be moved: its own entry `..` would change.
+        // `open` makes the folder writable: a folder without write permission cannot be moved, because its `..`
+        // changes.
         let _ = open(&folder, &inner)?;
         renameat(&folder, &inner, parent, &up)?;
         waiting.push_back(up);
@@ -67,7 +68,7 @@ fn empty(parent: &OwnedFd, name: &OsStr, waiting: &mut VecDeque<OsString>) -> io
 fn open(parent: impl AsFd, name: &OsStr) -> io::Result<OwnedFd> {
     let parent = parent.as_fd();
     let place = resolve::open(parent, Path::new(name), OFlags::PATH | OFlags::DIRECTORY)?;
-    // The handle, not the name: nobody can put a link in between.
+    // By the handle, not the name: no other process can put a link in between.
     let through = format!("/proc/self/fd/{}", place.as_raw_fd());
     let mode = std::fs::metadata(&through).map_or(0o700, |found| found.permissions().mode());
     if mode & 0o700 != 0o700 {

@@ -31,7 +31,7 @@ pub(crate) fn parts(path: &Path) -> io::Result<Vec<&OsStr>> {
     Ok(parts)
 }
 
-/// Opens what lies at `path` beneath `folder`.
+/// Opens `path` beneath `folder`.
 pub(crate) fn open(folder: impl AsFd, path: &Path, how: OFlags) -> io::Result<OwnedFd> {
     open_or_make(folder, path, how, Mode::empty())
 }
@@ -51,7 +51,7 @@ pub(crate) fn open_or_make(
         let rules = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
         for _ in 0..TRIES_MAX {
             match openat2(&folder, &clean, how, mode, rules) {
-                // Somebody renames something meanwhile; the system asks to try again.
+                // Another process renamed something; the system asks for a retry.
                 Err(Errno::AGAIN) => {}
                 // Some sandboxes refuse what they do not know.
                 Err(Errno::NOSYS | Errno::PERM) => {
@@ -65,7 +65,7 @@ pub(crate) fn open_or_make(
     step_by_step(folder, &parts, how, mode).map_err(|error| named(error, path))
 }
 
-/// How often a path is tried while somebody renames its parts.
+/// How often a path is retried while another process renames its parts.
 const TRIES_MAX: u32 = 16;
 
 /// The same with nothing but `openat`.

@@ -23,8 +23,8 @@ const WORDS: &[u8] =
 /// How many names are tried.
 const TRIES_MAX: u32 = 8;
 
-/// A new folder that only we can look into, under a name that nobody can know before. It goes when this is dropped;
-/// where the process is killed, [`sweep`] takes it away later.
+/// A new folder that only this user can read, with an unpredictable name. It is removed on drop; if the process is
+/// killed, [`sweep`] removes it later.
 #[derive(Debug)]
 pub struct Temporary {
     place: Folder,
@@ -57,7 +57,7 @@ impl Temporary {
             }
         };
         let mut mark = folder.create(MARK)?;
-        // The words come behind the lock: whoever reads them and finds no lock knows that the owner is gone.
+        // The text is written after the lock is taken: a file with the text and without a lock has no living owner.
         mark.try_lock().map_err(io::Error::from)?;
         mark.write_all(WORDS)?;
         let path = place.path().join(&name);
@@ -79,7 +79,7 @@ impl Temporary {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        // What cannot be removed now is swept later.
+        // If it cannot be removed now, [`sweep`] removes it later.
         let _ = self.place.remove_all(&self.name);
     }
 }

@@ -271,7 +271,7 @@ fn a_file_with_a_name_elsewhere_becomes_a_file_of_its_own() {
     fs::set_permissions(at("precious"), fs::Permissions::from_mode(0o754)).unwrap();
     fs::hard_link(at("precious"), at("docs/deep/x")).unwrap();
     fs::hard_link(at("precious"), at("docs/y")).unwrap();
-    // Both names inside: nobody else is changed by writing one.
+    // Both names are inside, so writing one changes no file outside.
     fs::write(at("docs/a"), "a").unwrap();
     fs::hard_link(at("docs/a"), at("other/a")).unwrap();
     symlink(at("precious"), at("docs/link")).unwrap();

@@ -22,11 +22,11 @@ pub struct Typed {
 }
 
 impl Typed {
-    /// Follows a path. A link that lies in `project`, or in the repository around it, is refused.
+    /// Follows a path. A link in `project`, or in the repository around it, is refused.
     pub fn find(path: &Path, project: &Path) -> io::Result<Self> {
         let fence = fence(&project.canonicalize()?);
         let path = std::path::absolute(path)?;
-        // What is still to be followed, the next part last.
+        // The remaining parts of the path, the next one last.
         let mut left = parts_backwards(&path);
         let mut at = PathBuf::from("/");
         let mut links = 0;

@@ -80,7 +80,7 @@ impl Verifier {
         }
     }
 
-    /// Somebody puts a payload on an edge.
+    /// A command puts a payload on an edge.
     pub(crate) fn offered(&mut self, event: &Event, data: &HandoffSent) -> Checked {
         let chart = self.chart()?;
         let Some(offered) = &data.offered else {
@@ -338,7 +338,7 @@ fn tells(content: &PayloadContent, caught: &Caught) -> bool {
         && *status == Some(PayloadStatus { ok: false, reason })
 }
 
-/// How a content is told: its message, else its value.
+/// The text of a content: its message, otherwise its value as JSON.
 fn says(content: &PayloadContent) -> String {
     match (&content.message, &content.structured) {
         (Some(message), _) if !message.trim().is_empty() => message.clone(),

@@ -21,7 +21,7 @@ impl Verifier {
         self.cut_where_it_was_forked(&decision, decided)?;
         self.rests_on(&decision, &decided.input)?;
         is_told(&decision, decided)?;
-        // Whoever stops a run starts nothing, and ends what is under way before it rests (D57).
+        // A stop starts no turn, and ends the turns in flight before the run rests (D57).
         let stops = alone(&decided.input).is_some_and(|it| matches!(it.act, Do::Stop { .. }));
         if self.life == Life::Running && !stops && !decision.only_agents {
             if is_instant(&decided.input) {
@@ -250,7 +250,7 @@ fn leads_to(acting: &Acting, opening: &str) -> bool {
     }
 }
 
-/// Nobody did more to the run than the input says.
+/// Checks that the events contain no action that is missing in the input.
 fn acted(decision: &Decision, input: &RecordedInput) -> Checked {
     let acts = match input {
         RecordedInput::Moment(moment) => moment.acts.as_slice(),
@@ -293,7 +293,7 @@ fn acted(decision: &Decision, input: &RecordedInput) -> Checked {
     Err(Objection { seq, what: "what its decision rests on does not ask for that".to_owned() })
 }
 
-/// Schedules come round when the decision was told, and it was told nothing else (D63).
+/// The ticks of schedules are exactly those that the caller gave (D63).
 fn is_told(decision: &Decision, decided: &Decided) -> Checked {
     let object = |seq: u64, what: &str| Err(Objection { seq, what: what.to_owned() });
     for (seq, set) in &decision.scheduled {
@@ -301,7 +301,7 @@ fn is_told(decision: &Decision, decided: &Decided) -> Checked {
             return object(*seq, "nobody told the decision that the schedule comes round then");
         }
     }
-    // Where the run failed at once, nothing came of what it was told.
+    // If the run failed at once, the given ticks are unused.
     let set = |tick: &&NextTick| decision.scheduled.iter().any(|(_, set)| set == *tick);
     if decision.scheduled.is_empty() || decided.ticks.iter().all(|tick| set(&tick)) {
         return Ok(());

@@ -45,9 +45,9 @@ enum Holds {
     Last,
     /// Something that is put back before the next turn.
     Leftovers,
-    /// Nobody knows.
+    /// The events do not say.
     Unknown,
-    /// Files that somebody else changed.
+    /// Files that were changed from outside the run.
     Others(FileState),
 }
 
@@ -220,7 +220,8 @@ impl Verifier {
         Ok(())
     }
 
-    /// Whether the run waits for its workspace: somebody changed it, it left its base, its branch is not published.
+    /// Whether the run waits for its workspace: it was changed from outside, it left its base, or its branch is not
+    /// published.
     pub(crate) fn waits_for_workspace(&mut self, node: Option<usize>) -> bool {
         let withheld = self.decision.withheld.iter().any(|(_, of, _)| Some(*of) == node);
         if let (true, Some(node)) = (withheld, node) {
@@ -263,7 +264,7 @@ pub(crate) struct Resumed {
     seq: u64,
     files: Option<FileState>,
     put_back: bool,
-    /// The files that somebody else had made.
+    /// The files that were changed from outside the run.
     others: Option<FileState>,
     /// Whether the events named the files that the checkout held.
     known: bool,

@@ -33,7 +33,7 @@ impl Verifier {
         value.as_array().cloned()
     }
 
-    /// The item that a node works on: an element of its own, else that of the innermost loop.
+    /// The item that a node works on: its own element, otherwise the item of the innermost loop.
     pub(crate) fn item(&self, node: usize) -> Option<(ItemId, &Value)> {
         let chart = self.chart.as_deref()?;
         self.element(node).or_else(|| self.loop_item(chart, node))

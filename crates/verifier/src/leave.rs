@@ -330,8 +330,8 @@ impl Verifier {
         Ok(Paid::Yes)
     }
 
-    /// The key of the item on which a node will work when work comes to it (D25): that of a loop both are
-    /// in, or the first of a loop that is entered on the way.
+    /// The key of the item of a node that will receive work (D25): the current item of a loop that both nodes are
+    /// in, or the first item of a loop that is entered on the way.
     fn item_there(&self, chart: &Wiring, from: usize, to: usize) -> Option<String> {
         let inside = &chart.nodes[from].loops;
         chart.nodes[to].loops.iter().rev().find_map(|region| {

@@ -34,7 +34,7 @@ pub enum Life {
 }
 
 impl Verifier {
-    /// Of a run of which nothing is known yet; `run.created` tells the plan.
+    /// For a new run; `run.created` gives the plan.
     #[must_use]
     pub fn new(run: RunId) -> Self {
         Self {
@@ -81,7 +81,7 @@ impl Verifier {
         }
     }
 
-    /// The run comes to be: its request is the first payload, its scheduled nodes get their ticks.
+    /// The run is created: its request is the first payload, and its scheduled nodes get their ticks.
     pub(crate) fn created(&mut self, event: &Event, data: &RunCreated) -> Checked {
         hold!(self, self.life == Life::New, "the run exists already");
         hold!(self, event.node.is_none(), "a run is created, no socket");
@@ -146,7 +146,7 @@ impl Verifier {
                 | EventBody::ItemSkipped(_)
                 | EventBody::AgentsChosen(_),
             ) => {}
-            // What is said to a run that waits is attached, and nothing more follows.
+            // A message to a waiting run is attached, and no other event follows.
             (Life::Waiting, EventBody::PayloadDelivered(_))
                 if matches!(self.owed.last(), Some(Obligation::Attached { .. })) => {}
             (Life::New, _) => {

@@ -40,7 +40,7 @@ pub(crate) enum Obligation {
     LeadsOn { node: usize, turn: u64 },
     /// Why work was sent back is kept.
     FollowUp { result: Outcome, way: usize },
-    /// Work comes to a node over a way; loops around it are entered first.
+    /// A node receives work over an edge; loops around it are entered first.
     Arrive {
         result: Outcome,
         way: usize,

@@ -22,7 +22,7 @@ pub(crate) enum Part {
     Warnings,
     Blocked,
     Questions,
-    /// The run comes to rest or to its end.
+    /// The run rests or ends.
     Rest,
 }
 

@@ -23,7 +23,7 @@ impl Verifier {
             data.message.is_some() == data.payload_id.is_some(),
             "a message becomes a payload, and nothing else does"
         );
-        // What a person was asked about and has not allowed is not done by another way (D56).
+        // A turn without consent must not start in another way (D56).
         let asked = self.nodes[node].consent.as_ref().filter(|it| it.answer != Some(true));
         let allowed = asked.is_none() || self.takes(&chart, node).is_empty();
         hold!(self, allowed, "`{}` waits for consent, and nobody gave it", chart.name(node));

@@ -20,7 +20,7 @@ pub(crate) struct Reading {
     pub(crate) items: Option<Vec<Value>>,
     pub(crate) merged: IndexMap<String, Value>,
     pub(crate) assigned: IndexMap<String, Value>,
-    /// Fields without a meaning, as paths, in the groups in which they are told.
+    /// Paths of the fields without a meaning, grouped as in the events.
     pub(crate) ignored: Vec<Vec<String>>,
     /// The object itself.
     pub(crate) object: Option<Value>,
@@ -196,8 +196,8 @@ impl Verifier {
     }
 }
 
-/// Holds an object to the contract; gives it with its items reduced to title and context, where that
-/// is another object and anybody looks at it.
+/// Checks an object against the contract. Returns it with its items reduced to title and context, if that differs
+/// and the result is used.
 fn checked(
     chart: &Wiring,
     node: usize,

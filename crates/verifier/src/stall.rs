@@ -27,7 +27,7 @@ pub(crate) struct Traces {
 }
 
 impl Traces {
-    /// Notes what a turn came to.
+    /// Notes the result of a turn.
     pub(crate) fn note(
         &mut self,
         item: Option<ItemId>,

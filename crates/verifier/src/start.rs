@@ -90,7 +90,7 @@ impl Verifier {
         }
         let what = "a start that was begun";
         let Some(event) = event else { return Err(self.due(what, None)) };
-        // What a person refused runs for no element: one answer stands for all of them (D56).
+        // A refused turn iterates over no elements: one answer stands for all of them (D56).
         let iterates = chart.node(node).foreach.is_some() && starting.refused.is_none();
         if iterates && !starting.entered && fails(event) {
             self.owed.push(self.no_list(chart, node)?);
@@ -174,7 +174,7 @@ impl Verifier {
         Ok(())
     }
 
-    /// A node runs by its inputs: it may, and its inputs are older than those of whoever comes later.
+    /// A node starts because of its inputs: it may start, and no other ready node has older inputs.
     fn begins_unasked(&mut self, chart: &Wiring, node: usize, takes: &[(Micros, Uuid)]) -> Checked {
         let name = chart.name(node);
         self.runs_unasked(chart, node)?;
@@ -253,7 +253,7 @@ impl Verifier {
             }
             Cause::Retry { turn } | Cause::Repair { turn } | Cause::Recast { turn } => {
                 self.comes_first(chart, node, Kind::Again)?;
-                // What is tried again by a person needs no timer any more.
+                // A manual retry needs no timer any more.
                 self.timers.retain(|(_, _, set)| *set != Timer::Retry { turn: *turn });
                 Some(self.taken_up(node, *turn, data)?)
             }
@@ -263,7 +263,7 @@ impl Verifier {
         Ok(())
     }
 
-    /// A turn that a person refused begins, whatever else would keep it from that: nobody is asked.
+    /// A turn that a person refused starts regardless of the other conditions: it calls nothing.
     fn refused(
         &mut self,
         chart: &Wiring,

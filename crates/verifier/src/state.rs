@@ -219,7 +219,7 @@ impl Rounds {
     }
 }
 
-/// A payload that has not come to its end.
+/// A payload that was neither consumed nor dropped.
 #[derive(Debug, Clone)]
 pub(crate) struct Waiting {
     pub(crate) id: Uuid,

@@ -15,8 +15,8 @@ pub(crate) fn micros(millis: u64) -> Micros {
 }
 
 impl Verifier {
-    /// The timer of a further attempt is set: just so long after the decision's instant. One without a wait fires
-    /// before anything else could tell which instant that is.
+    /// The timer of a retry is set: exactly this long after the instant of the decision. One without a delay fires
+    /// before any other event shows that instant.
     pub(crate) fn retry_set(
         &mut self,
         chart: &Wiring,
@@ -47,7 +47,7 @@ impl Verifier {
         Ok(Paid::Yes)
     }
 
-    /// The next tick of a node lies on its grid, is the next one, and is still to come.
+    /// The next tick of a node is on its grid, is the next one, and is in the future.
     pub(crate) fn tick_set(
         &mut self,
         chart: &Wiring,
@@ -61,7 +61,7 @@ impl Verifier {
             return Ok(Paid::Yes);
         }
         if chart.node(node).cron.is_some() {
-            // Which instant it is, the decision was told.
+            // The caller gave the instant of the tick.
             let at = self.set(chart, node, &Timer::Tick, event)?;
             let node_id = chart.name(node).clone();
             self.decision.scheduled.push((self.seq, NextTick { node: node_id, at }));

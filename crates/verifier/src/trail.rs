@@ -10,7 +10,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Trail(Arc<Vec<Stretch>>);
 
-/// The part of a trail that lies in one loop, or in none.
+/// The part of a trail in one loop, or outside of all loops.
 #[derive(Debug, Clone, Default)]
 struct Stretch {
     within: Option<usize>,
@@ -34,7 +34,7 @@ enum Counted {
     Seen(Option<u32>),
 }
 
-/// Where work comes to and by which way: a node, the loops around it, and the loop whose exit was taken.
+/// A node that receives work: the edge, the loops around it, and the loop whose exit was taken.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Coming<'a> {
     pub(crate) to: usize,
@@ -44,7 +44,7 @@ pub(crate) struct Coming<'a> {
 }
 
 impl Trail {
-    /// The stretch in which both ends of the step lie, by its place.
+    /// The index of the stretch that contains both ends of the step.
     fn common(&self, step: Coming<'_>) -> usize {
         let mut common = 0;
         while let (Some(stretch), Some(region)) = (self.0.get(common + 1), step.loops.get(common)) {
@@ -135,7 +135,7 @@ impl Trail {
         }
     }
 
-    /// Somebody gave the work further allowance.
+    /// A command granted more cycles.
     pub(crate) fn forgive(&mut self) {
         for stretch in Arc::make_mut(&mut self.0).iter_mut() {
             stretch.cycles = 0;

@@ -210,7 +210,7 @@ impl Verifier {
             let right = match bytes {
                 None => true,
                 Some((bytes, Why::Rejected)) => prompt.len() > bytes,
-                // Whoever knew the rest is gone, so more may have to be said.
+                // The provider session is lost, so the prompt may have to be longer.
                 Some((_, Why::Lost)) => !prompt.is_empty(),
                 Some((bytes, Why::Interrupted | Why::Passing | Why::Failed)) => {
                     prompt.len() == bytes

@@ -173,7 +173,7 @@ pub fn apply(project: &Project, cast_id: &str) -> Result<Applied, ApplyRefusal> 
     } else {
         merged_tree(project, &git, &ours, &theirs, cast_id)?
     };
-    // Objects of a merge that may yet be refused lie in a folder of their own.
+    // The objects of a merge that may still be refused are in a separate folder.
     let files = changed_files(&git, &ours, &tree)?;
     refuse_overwriting(project, &git, &files)?;
     let commit = if forward {
@@ -221,7 +221,7 @@ fn merged_tree(
         }
         _ => return Err(Fault::Unusable(format!("`git merge-tree` failed: {}", said.error)).into()),
     }
-    // What stands against it is looked for before anything is written.
+    // Conflicts are detected before anything is written.
     let files = changed_files(&tried, ours, &tree)?;
     refuse_overwriting(project, git, &files)?;
     merge(git)?;

@@ -276,7 +276,7 @@ impl Workspace {
         Ok(list.bytes()?.split(|byte| *byte == 0).any(is_attributes))
     }
 
-    /// The index of the turns becomes that of a commit; nothing is staged then.
+    /// Resets the index that turns use to a commit, so that nothing is staged.
     pub(crate) fn reset_turn_index(&self, head: &str) -> Result<(), Fault> {
         let repository = self.repository()?;
         let place = self.place.worktree();

@@ -37,8 +37,8 @@ pub enum ForkRefusal {
     Fault(#[from] Fault),
 }
 
-/// Makes a workspace with the files, HEAD and refs of a look of another cast. The other cast's branch becomes that of
-/// this one. `base` is the other cast's base.
+/// Makes a workspace with the files, HEAD and refs of a snapshot of another cast. The branch of the other cast
+/// becomes the branch of this one. `base` is the base of the other cast.
 pub fn fork(
     from: &Source,
     at: &Look,

@@ -145,7 +145,7 @@ impl Git {
         self
     }
 
-    /// A locked file that git holds open as long as it runs, though whoever called it is gone.
+    /// A locked file that git keeps open while it runs, even if the calling process has ended.
     pub(crate) fn holding(mut self, file: Option<Arc<File>>) -> Self {
         self.held = file;
         self
@@ -400,7 +400,7 @@ fn listen(pipe: impl Read + Send + 'static, most: usize, drain: bool) -> Receive
             said.truncate(most);
             let _ = io::copy(&mut pipe.into_inner(), &mut io::sink());
         }
-        // Nobody listens any more where the call took too long.
+        // After a timeout of the call there is no receiver any more.
         let _ = sender.send(said);
     });
     heard

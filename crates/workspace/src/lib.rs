@@ -14,7 +14,7 @@
 //!   `objects` are links. So nothing runs that a repository names: no hook, filter, monitor, driver or helper.
 //! * The user's repository gets refs under `refs/materia/<castId>/`, at publication the branch `materia/<castId>` and
 //!   its objects, and the changes of [`apply`]. Otherwise it is only read.
-//! * Each operation can be repeated after a crash at any moment and comes to the same result.
+//! * Each operation is idempotent and can be repeated after a crash at any moment.
 //! * Each call of git has a limit of time, and of bytes that are kept in memory.
 //!
 //! The crate knows no casts, events or rules. Callers know which operation is due.

@@ -116,7 +116,7 @@ pub fn project_hash(project_dir: &Path) -> String {
     hash.to_hex()[..16].to_owned()
 }
 
-/// The path without links, or as it is where that cannot be told.
+/// The path without links, or the path itself if it cannot be resolved.
 pub(crate) fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }

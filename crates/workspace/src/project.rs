@@ -44,7 +44,7 @@ pub enum RefusalCode {
     NoRepository,
     /// The repository has no commit.
     NoCommit,
-    /// The state folder lies inside the repository.
+    /// The state folder is inside the repository.
     StateInside,
     /// Tracked files have a `filter` attribute.
     Filter,
@@ -104,7 +104,7 @@ pub struct Project {
 }
 
 impl Project {
-    /// Finds the repository that a folder lies in. `None` if there is none.
+    /// Finds the repository that contains a folder. `None` if there is none.
     pub fn find(project_dir: &Path) -> Result<Option<Self>, Fault> {
         let folder = real(project_dir);
         let Some(repository) = Repository::of(&folder) else { return Ok(None) };

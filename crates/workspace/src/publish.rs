@@ -128,7 +128,7 @@ impl Workspace {
         let said = call.input(input).within(WRITE_TIME_MAX).bytes();
         if let Err(fault) = said {
             return match project.id_of(&full)? {
-                // Somebody else made the branch in between.
+                // Another process made the branch in between.
                 Some(found) if found != commit => Err(exists(found)),
                 _ => Err(fault.into()),
             };

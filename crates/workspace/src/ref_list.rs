@@ -154,8 +154,8 @@ pub(crate) fn parse(list: &[u8]) -> BTreeMap<Vec<u8>, Target> {
     refs
 }
 
-/// Makes the refs of a repository exactly these: first the packed ones, then whatever lies beside them goes. After a
-/// crash in between it is done again.
+/// Replaces all refs of a repository by these: writes the packed refs, then removes the loose ones. After a crash
+/// in between it is repeated.
 pub(crate) fn write(repository: &Folder, refs: &BTreeMap<Vec<u8>, Target>) -> Result<(), Fault> {
     let mut packed = b"# pack-refs with: sorted \n".to_vec();
     for (name, target) in refs {

@@ -12,14 +12,14 @@ const POINTER_BYTES_MAX: u64 = 8 * 1024;
 pub struct Repository {
     /// The top of its work tree.
     pub top: PathBuf,
-    /// Where the index and all that belongs to this work tree alone lies.
+    /// The git folder of this work tree alone, with its index.
     pub own: PathBuf,
-    /// Where objects and settings lie, which several work trees may share.
+    /// The folder with objects and settings, which several work trees may share.
     pub common: PathBuf,
 }
 
 impl Repository {
-    /// The one that `folder`, a real path, lies in.
+    /// The repository that contains `folder`, which must be a real path.
     #[must_use]
     pub fn of(folder: &Path) -> Option<Self> {
         let top = folder.ancestors().find(|at| at.join(".git").symlink_metadata().is_ok())?;

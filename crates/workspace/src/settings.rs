@@ -45,7 +45,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Those of the user, then those of the repository. What the repository includes is not read.
+    /// The settings of the user, then of the repository. Files that the repository includes are not read.
     pub(crate) fn of(repository: &Repository) -> Result<Self, Fault> {
         let mut all = of_user(repository)?;
         let own_from = all.len();

@@ -278,14 +278,14 @@ pub(crate) fn head_text(head: &Target) -> Vec<u8> {
     }
 }
 
-/// Whether a name can be that of a branch. git refuses more; this is what could lead a path elsewhere.
+/// Whether a name can be a branch name. git refuses more; this refuses names that could lead a path elsewhere.
 fn is_branch(name: &[u8]) -> bool {
     let parts_fit =
         name.split(|byte| *byte == b'/').all(|part| !part.is_empty() && part[0] != b'.');
     name.starts_with(b"refs/heads/") && parts_fit && !name.iter().any(|byte| *byte <= b' ')
 }
 
-/// Takes the submodules of HEAD over into the index. What lies in their folders does not count.
+/// Copies the submodules of HEAD into the index. The content of their folders does not count.
 fn take_submodules(git: &Git, head: &str) -> Result<(), Fault> {
     let words = ["diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev"];
     let call = git.call(words.into_iter().chain(["--ignore-submodules=none", head, "--"]));
@@ -407,7 +407,7 @@ fn push(list: &mut Vec<u8>, path: &[u8]) {
     list.push(0);
 }
 
-/// Whether a file or a link lies at a path, with no link on the way to it.
+/// Whether there is a file or a link at a path, with no link on the way to it.
 fn is_file(files: &Folder, path: &[u8]) -> bool {
     let path = Path::new(OsStr::from_bytes(path));
     let parent = path.parent().filter(|it| !it.as_os_str().is_empty());

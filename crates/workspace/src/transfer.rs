@@ -24,8 +24,8 @@ pub(crate) enum Written {
     AsNeeded,
 }
 
-/// Copies everything that `wanted` leads to and that `known` does not, into the objects of `to`. The pack lies in
-/// `scratch` meanwhile: there may be no room for it among temporary files.
+/// Copies the objects that are reachable from `wanted` and not from `known` to `to`. The pack is written to
+/// `scratch`, because the temporary folder may be too small for it.
 pub(crate) fn transfer<'a>(
     from: &Git,
     to: &Git,

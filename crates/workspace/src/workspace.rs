@@ -100,7 +100,8 @@ impl Workspace {
 
     /// git with the workspace's refs and objects and our settings.
     pub(crate) fn git(&self) -> Git {
-        // The lock outlives us where a call of git does: nobody else writes the same files meanwhile.
+        // A call of git holds the lock even if it outlives this process, so that no other process writes the same
+        // files.
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner).clone();
         Git::new(&self.place.private()).attributes(&self.base).holding(held)
     }
@@ -150,7 +151,7 @@ impl Workspace {
             }
             std::thread::sleep(LOCK_PAUSE);
         }
-        // Whoever left these is gone, or it would hold the lock.
+        // The process that left these files has ended, because this process holds the lock now.
         let private = self.private()?;
         for name in private.names().at("read", &self.place.private())? {
             let text = name.as_bytes();
@@ -172,7 +173,8 @@ impl Workspace {
         is_ancestor(&self.git(), old, new)
     }
 
-    /// It is complete and its files were deleted: whoever makes it anew would lose what the repository has.
+    /// The error for a complete workspace whose files were deleted: making it again would lose the content of its
+    /// repository.
     pub(crate) fn without_files(&self) -> Fault {
         let files = self.place.checkout();
         Fault::Unusable(format!("the files of the workspace were deleted: `{}`", files.display()))
@@ -249,7 +251,7 @@ fn commits(git: &Git, base: &str, head: &str) -> Result<Vec<(String, String)>, F
     Ok(text.lines().filter_map(pair).collect())
 }
 
-/// Copies a file with the time of its last change: git compares it with that of the files it lists.
+/// Copies a file with its modification time: git compares it with the times of the listed files.
 pub(crate) fn copy_index(from: &Path, folder: &Folder, name: &str) -> Result<(), Fault> {
     let copy = || {
         let mut from = File::open(from)?;

@@ -93,7 +93,7 @@ pub enum Answer {
     Events(&'static [(&'static str, Shape)]),
 }
 
-/// One door.
+/// One endpoint of the API.
 #[derive(Debug, Clone, Copy)]
 pub struct Endpoint {
     /// Which one.

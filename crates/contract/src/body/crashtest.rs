@@ -88,7 +88,7 @@ pub struct CrashFinding {
 pub struct CrashDifference {
     /// Its kind.
     pub kind: Differs,
-    /// Its name: that of the variable, the path of the file, the visits.
+    /// The name of the variable, the path of the file, or the visits.
     pub name: String,
     /// How it is without a crash.
     pub expected: String,

@@ -420,9 +420,9 @@ pub enum InterruptReason {
 pub enum OfTurn<'a> {
     /// It starts.
     Started(&'a TurnStarted),
-    /// It came to an end of its own.
+    /// It ended by itself.
     Completed(&'a TurnCompleted),
-    /// It came to nothing.
+    /// It failed.
     Failed(&'a TurnFailed),
     /// Its result is unknown.
     Interrupted(&'a TurnInterrupted),

@@ -23,7 +23,7 @@ pub(super) struct Attempt<'a> {
 pub(super) enum Driven {
     /// The process that drives it.
     Live,
-    /// Whoever takes it up: its process went away, and its turns in flight are lost.
+    /// The process that takes it over: the former one has ended, and its turns in flight are lost.
     Gone,
 }
 
@@ -119,7 +119,7 @@ impl<'a> Attempt<'a> {
     }
 }
 
-/// Whether a run can still be told to do something.
+/// Whether a run can still take commands.
 pub(super) fn is_alive(run: &Run) -> bool {
     match run.phase() {
         Phase::Running | Phase::Waiting(_) => true,

@@ -17,7 +17,7 @@ pub(super) struct Told {
     pub(super) because: Vec<Because>,
 }
 
-/// Tells of the newest turn of a node, or why it has had none.
+/// Describes the newest turn of a node, or why it has had none.
 pub(super) fn tell(run: &Run, plan: &Plan, index: usize, name: &NodeId, trail: &Trail) -> Told {
     match trail.turns.get(name) {
         Some(turn) => ran(name, turn, trail),

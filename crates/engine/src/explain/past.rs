@@ -49,7 +49,7 @@ impl<'a> Past<'a> {
     pub(super) fn note(&mut self, record: &Record, event: &Event) -> Result<(), Misfit> {
         match self.gather.take(record.clone(), event.clone()) {
             Ok(Some(piece)) => self.take(&piece),
-            // What cannot be taken again cannot be forked, and nobody will be told to.
+            // A decision that cannot be recomputed cannot be forked, so a fork of it is never suggested.
             Ok(None) | Err(_) => Ok(()),
         }
     }

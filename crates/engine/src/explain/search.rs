@@ -23,8 +23,7 @@ pub(super) fn now(run: &Run, index: usize, name: &NodeId) -> Option<Vec<Suggeste
     let running = *run.phase() == Phase::Running;
     let forked = Attempt::forked(run, name, false);
     let starts = |attempt: Option<Attempt<'_>>| attempt.is_some_and(|attempt| attempt.started);
-    // Nobody can see from here whether its process is still there, and what is suggested must do on a
-    // fork as well.
+    // It is unknown here whether the driving process still lives, and the suggestion must also work on a fork.
     let works = |doings: &[Suggested]| {
         starts(here.clone().through(doings, Driven::Live))
             && (!running || starts(here.clone().through(doings, Driven::Gone)))
@@ -75,8 +74,7 @@ pub(super) fn fork(run: &Run, at: u64, index: usize, name: &NodeId) -> Option<Ve
         .or_else(|| found(plain, goes_on, false, true))
 }
 
-/// Whether nobody can start a turn of a node: its `foreach` has nothing to iterate, and no turn of it
-/// is left to run again.
+/// Whether no command can start a turn of a node: its `foreach` has no elements, and it has no turn to retry.
 fn hopeless(run: &Run, index: usize) -> bool {
     !has_elements(run, index)
         && held_turn(run, index).is_none()
@@ -127,7 +125,7 @@ fn plans(run: &Run, index: usize, name: &NodeId) -> Vec<Vec<Suggested>> {
     }
     let mut plans = vec![Vec::new()];
     plans.extend(single.into_iter().map(|doing| vec![doing]));
-    // Where the node asks first, whoever starts it by hand approves it, too (D56).
+    // If the node needs an approval, starting it by hand approves it, too (D56).
     let approve = question(run, name).is_some();
     let trigger = Suggested::Do(Do::Trigger { node: node(), message: None, approve, hash: None });
     plans.push(vec![trigger.clone()]);
@@ -147,7 +145,7 @@ fn plans(run: &Run, index: usize, name: &NodeId) -> Vec<Vec<Suggested>> {
 enum Raise {
     /// Those that are spent.
     Spent,
-    /// Those on turns that others may spend before it comes to this node, too.
+    /// Also the bounds on turns that other nodes may use up before this node starts.
     All,
 }
 
@@ -171,7 +169,7 @@ fn raised(run: &Run, index: usize, name: &NodeId, turns: u64, which: Raise) -> V
         raised.push(Suggested::Do(Do::NodeBudget { node: name.clone(), budgets }));
     }
     let (limits, spent) = (run.budget(), run.usage());
-    // What stays as it is is not named.
+    // Unchanged limits are left out.
     let raise_turns = |limit: u64| more_turns(limit, spent.turns, turns, which);
     let tokens = limits.max_tokens.filter(|limit| spent.tokens >= *limit);
     let cost = limits.max_cost.zip(spent.cost).filter(|(limit, spent)| spent >= limit);

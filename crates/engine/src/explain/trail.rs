@@ -57,7 +57,7 @@ pub(super) struct Crossing {
     payload: Uuid,
     pub(super) seq: u64,
     pub(super) fate: Fate,
-    /// The newest payload of the edge that nobody will take: its event, and why.
+    /// The newest payload of the edge that no turn will consume: its event, and why.
     pub(super) lost: Option<(u64, Fate)>,
 }
 

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use super::TurnOrder;
 
-/// Knows which files somebody approved, and looks at those of a turn again before it starts.
+/// Knows which files the user approved, and checks the files of a turn again before it starts.
 pub trait Approves: Send + Sync {
     /// The files that the program of this turn runs, if each of them is as it was approved. Otherwise a sentence
     /// that says which is not.
@@ -19,7 +19,7 @@ pub struct Pinned {
     pub leads: PathBuf,
     /// Its name in the project, under which it was approved.
     pub name: String,
-    /// The hash of its content; absent where only the place was approved, because it lies outside of the project.
+    /// The hash of its content; absent for a file outside of the project, where only the path was approved.
     pub hash: Option<String>,
 }
 
@@ -34,7 +34,7 @@ impl Approval {
         Self(Some(who))
     }
 
-    /// As [`Approves::look`]. It reads files: not to be called where nobody may wait for a disk.
+    /// As [`Approves::look`]. It reads files: do not call it where blocking is not allowed.
     pub fn look(&self, order: &TurnOrder) -> Result<Vec<Pinned>, String> {
         self.0.as_ref().map_or_else(|| Ok(Vec::new()), |who| who.look(order))
     }

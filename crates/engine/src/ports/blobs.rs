@@ -20,8 +20,8 @@ pub trait Blobs: Send + Sync {
     /// Keeps some bytes.
     fn put(&self, bytes: Vec<u8>) -> BoxFuture<'_, Result<BlobHash, BlobError>>;
 
-    /// Keeps what a file holds, whose hash is known. The file stays where it is, and may become the same as what
-    /// is kept: whoever alters it then is found out.
+    /// Stores the content of a file whose hash is known. The file stays in place and may become a hard link to the
+    /// stored blob; later changes to it are detected by the hash.
     fn keep(&self, file: &Path, hash: BlobHash) -> BoxFuture<'_, Result<(), BlobError>>;
 
     /// The bytes of this hash.
@@ -63,7 +63,7 @@ impl MemoryBlobs {
         if BlobHash::of(bytes) == hash { Ok(bytes.clone()) } else { Err(BlobFault::Altered(hash)) }
     }
 
-    /// Changes what is kept, as nobody should: `None` takes it away.
+    /// Replaces a stored blob, to simulate damage: `None` removes it.
     pub fn tamper(&self, hash: BlobHash, bytes: Option<Vec<u8>>) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match bytes {

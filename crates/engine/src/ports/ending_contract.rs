@@ -76,7 +76,7 @@ pub(super) async fn refuses_what_waits_when_it_ends(journal: &dyn Journal) {
     assert_eq!(journal.commands(&run).await.expect("look").len(), 2);
 }
 
-/// Whoever holds the newest lease takes back what waits, once; nobody else does.
+/// Only the holder of the newest lease can withdraw a waiting command, and only once.
 pub(super) async fn gives_back_what_waits(journal: &dyn Journal) {
     let run = RunId::new("taken-back");
     let first = journal.claim(&run).await.expect("claim").epoch();

@@ -9,8 +9,8 @@ use tokio::sync::watch;
 
 use super::{Blobs, BoxFuture, Disk, DiskUsage, Tail, weight};
 
-/// How many bytes of records are read at once, where nothing speaks against it: few enough to stay in the
-/// cache of the processor until they are used.
+/// The default number of bytes of records in one read: few enough to stay in the cache of the processor until they
+/// are used.
 pub const PAGE_BYTES: usize = 256 << 10;
 
 /// The durable, ordered records of runs.
@@ -66,15 +66,15 @@ pub trait Journal: Send + Sync {
     /// Makes the caller the only one who may drive `run`, until the lease is dropped or lost.
     fn claim(&self, run: &RunId) -> BoxFuture<'_, Result<Lease, ClaimError>>;
 
-    /// Whether somebody drives `run` now. It takes no lease and ends none.
+    /// Whether a process drives `run` now. It takes no lease and ends none.
     fn is_driven(&self, run: &RunId) -> BoxFuture<'_, Result<bool, ClaimError>>;
 
-    /// Leaves a command for whoever drives `run`. One without an id is given one. Where a command of its
-    /// id waits already or has its receipt, nothing is left. A run that has ended refuses it at once.
+    /// Leaves a command in the inbox of `run`; one without an id gets one. If a command with this id waits already
+    /// or has a receipt, nothing is added. A run that has ended refuses it at once.
     fn post(&self, run: &RunId, command: &Command) -> BoxFuture<'_, Result<Posting, PostError>>;
 
-    /// Takes a command back that waits, for whoever holds the lease of `epoch`: nobody else can be about to do it.
-    /// Says whether it waited.
+    /// Withdraws a waiting command for the holder of the lease of `epoch`, so that no other process can carry it
+    /// out. Returns whether it was waiting.
     fn withdraw(
         &self,
         run: &RunId,
@@ -131,12 +131,12 @@ pub trait Snapshots: Send + Sync {
     fn chapters(&self, run: &RunId) -> BoxFuture<'_, Result<Vec<Chapter>, ReadError>>;
 }
 
-/// The records of one decision, to be appended together. A fork brings those of many.
+/// The records of one decision, to be appended together. A fork appends many decisions at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Batch {
     /// The run they belong to.
     pub run: RunId,
-    /// That of the lease under which they were decided.
+    /// The epoch of the lease under which they were decided.
     pub epoch: Epoch,
     /// The place after which they come: 0 for a new run.
     pub after: u64,
@@ -196,7 +196,7 @@ pub fn line_bytes(line: &CastLine) -> usize {
 /// A command that waits, or is on its way to who drives the run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Posted {
-    /// Its id; absent where nobody will ask what became of it.
+    /// Its id; absent if no receipt will be requested.
     pub id: Option<CommandId>,
     /// The hash of what it asks for; absent where it was left without one.
     pub body: Option<String>,
@@ -204,7 +204,7 @@ pub struct Posted {
     pub command: Result<Command, String>,
 }
 
-/// A command that nobody left anywhere: whoever asks is here.
+/// A command that does not pass through the inbox, because the caller drives the run itself.
 impl From<Command> for Posted {
     fn from(command: Command) -> Self {
         let body = command.id.as_ref().map(|_| command.body_hash());
@@ -379,7 +379,7 @@ pub enum AppendError {
         /// The place there is.
         actual: u64,
     },
-    /// Somebody else drives the run by now.
+    /// Another process holds a newer lease of the run.
     #[error(
         "cast `{run}` is driven by somebody else since (lease {newest}, and this is lease {epoch}): nothing more is written to it from here"
     )]
@@ -394,7 +394,7 @@ pub enum AppendError {
     /// The disk is full.
     #[error("the disk is full: {0}")]
     Full(String),
-    /// The journal is not where it was: whoever comes next does not find what was written. What happened.
+    /// The journal file was moved or removed, so its content is lost for later readers. Contains the reason.
     #[error("the journal was lost: {0}")]
     Displaced(String),
     /// The storage failed in another way.

@@ -16,7 +16,7 @@ use super::{
     Posted, ReadError, Receipt, Snapshot, Tail, record_bytes,
 };
 
-/// How long somebody who follows a run may take to hear of what another handle has committed.
+/// How long a follower of a run may take to receive records that another handle has committed.
 const HEARD_WITHIN: Duration = Duration::from_secs(5);
 
 /// The records of one decision at places `after + 1 ..= after + count`, sealed behind `previous`.
@@ -229,7 +229,7 @@ async fn refuses_who_has_lost_the_run(journal: &dyn Journal, other: &dyn Journal
     assert!(old > Epoch::default(), "0 stands for no lease");
     journal.append(under(old, 0)).await.expect("it holds the run");
     drop(lost);
-    // The same as if it had been lost: somebody else has the run, and the old holder does not know.
+    // This is the same as a lost lease: another process holds the run, and the old holder does not know.
     let lease = claim(other, &run).await;
     let new = lease.epoch();
     assert!(new > old, "each lease has a higher epoch");
@@ -374,7 +374,7 @@ async fn knows_a_command_by_its_id(journal: &dyn Journal) {
     assert_eq!(again.receipt, Some(receipt), "whoever asks again hears the same");
     journal.post(&run, &other).await.expect_err("and still one id means one command");
     assert!(journal.commands(&run).await.expect("look").is_empty());
-    // A command that nobody left is known by its id as well.
+    // A command that was never in the inbox is known by its id as well.
     let here = CommandId::parse("here").expect("an id");
     let body = Some(asked.body_hash());
     let answer = Answer::Done { first: 1, last: 0 };

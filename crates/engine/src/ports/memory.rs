@@ -17,7 +17,7 @@ use super::{
 #[derive(Debug, Clone, Default)]
 pub struct MemoryJournal {
     store: Arc<Mutex<Store>>,
-    /// Tells those who follow that there is more.
+    /// Notifies followers of new records.
     grown: watch::Sender<u64>,
     /// Whether appends are held: see [`MemoryJournal::hold`].
     held: Arc<AtomicBool>,
@@ -30,7 +30,7 @@ struct Store {
     order: Vec<RunId>,
     runs: HashMap<RunId, Vec<Record>>,
     snapshots: HashMap<RunId, Vec<Snapshot>>,
-    /// Runs that somebody holds, and how the holder hears that it does so no longer.
+    /// Runs with a lease, and the channel that tells the holder about the loss of its lease.
     claimed: HashMap<RunId, (Epoch, watch::Sender<bool>)>,
     epochs: HashMap<RunId, Epoch>,
     /// Commands that wait, oldest first.
@@ -61,7 +61,7 @@ impl Store {
             if actual == 0 {
                 self.order.push(run.clone());
             }
-            // What is kept apart is not kept here as well.
+            // Texts in the blob store are not stored twice.
             let stored = batch.records.iter().map(|it| Record { whole: None, ..it.clone() });
             self.runs.entry(run.clone()).or_default().extend(stored);
         }
@@ -170,12 +170,12 @@ impl MemoryJournal {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From now on nothing is appended, and no append resolves: whoever appends is taken to be gone. `false` ends that.
+    /// From now on no append is written or resolves, as if the caller had crashed. `false` ends that.
     pub fn hold(&self, held: bool) {
         self.held.store(held, Ordering::SeqCst);
     }
 
-    /// Takes a run away from whoever holds it, as a store does whose leases run out.
+    /// Takes the lease of a run away from its holder, like a store whose leases expire.
     pub fn take_away(&self, run: &RunId) {
         if let Some((_, lose)) = self.store().claimed.remove(run) {
             lose.send_replace(true);
@@ -348,7 +348,7 @@ struct MemoryLease {
 impl Drop for MemoryLease {
     fn drop(&mut self) {
         let mut store = self.journal.store();
-        // It may be somebody else's by now.
+        // Another holder may have claimed it since.
         if store.claimed.get(&self.run).is_some_and(|(epoch, _)| *epoch == self.epoch) {
             store.claimed.remove(&self.run);
         }

@@ -4,7 +4,7 @@ use materia_contract::{Event, NodeId, Record, RunId};
 
 use super::BoxFuture;
 
-/// Events of one decision that are durable now. Whoever wants to keep them shares them.
+/// Events of one decision that are durable now. They are shared, so an observer can keep them cheaply.
 #[derive(Debug, Clone)]
 pub struct Committed {
     /// The run they belong to.
@@ -28,8 +28,8 @@ pub trait Observer: Send + Sync {
         None
     }
 
-    /// Where the observer keeps files of what it heard: what to wait for until they are there. A program is started
-    /// only then: it finds what it was given, and whatever it does to those files, nobody writes them meanwhile.
+    /// If the observer writes files: a future that resolves when they are written. A program starts only then, so
+    /// that it finds its input files and the observer does not write them while it runs.
     fn on_file(&self) -> Option<BoxFuture<'static, ()>> {
         None
     }
@@ -38,7 +38,7 @@ pub trait Observer: Send + Sync {
     fn streamed(&self, _run: &RunId, _node: &NodeId, _text: &str) {}
 }
 
-/// Nobody listens.
+/// An observer that ignores everything.
 pub struct NoObserver;
 
 impl Observer for NoObserver {

@@ -41,8 +41,8 @@ pub trait Runner: Send + Sync {
         Box::pin(std::future::ready(None))
     }
 
-    /// The files of a run in a workspace of its own, as they are now. Where they were deleted they are made again from
-    /// `last`. Also says whether they differ from those of the look before. An error says why they cannot be read, and what a person can do.
+    /// The present files of a run with a workspace; deleted files are restored from `last`. Also returns whether
+    /// they differ from the look before. The error says why they cannot be read, and how a person can fix that.
     fn look(
         &self,
         run: &RunId,
@@ -52,8 +52,8 @@ pub trait Runner: Send + Sync {
         Box::pin(std::future::ready(Err("this runner knows no workspaces".to_owned())))
     }
 
-    /// Brings the branch of a run into the user's repository. Doing it twice comes to the same. An error says what is in
-    /// the way, for a person to read.
+    /// Publishes the branch of a run to the user's repository. It is idempotent. The error is a message for the
+    /// user.
     fn publish(
         &self,
         order: PublishOrder,
@@ -76,12 +76,12 @@ pub trait Runner: Send + Sync {
     }
 }
 
-/// One turn to perform: what is ordered, and the ways to and from whoever ordered it.
+/// One turn to perform: the order, and the channels to the engine.
 #[derive(Debug, Clone)]
 pub struct TurnJob {
     /// The order.
     pub order: TurnOrder,
-    /// How it is told to end or to write less, and where it speaks.
+    /// The channels to stop it, to reduce its write access, and for its live output.
     pub control: Control,
 }
 
@@ -100,7 +100,7 @@ impl std::ops::DerefMut for TurnJob {
 }
 
 impl TurnJob {
-    /// A turn of which nothing more is heard than its report.
+    /// A turn that reports nothing but its result.
     #[must_use]
     pub fn new(order: TurnOrder, stop: Stop) -> Self {
         let (tightened, live) = (Tightened::never(), Live::default());
@@ -108,7 +108,7 @@ impl TurnJob {
         Self { order, control: Control { stop, tightened, live, approval } }
     }
 
-    /// The same turn, told by `stop` when to end.
+    /// The same turn, with `stop` to end it.
     #[must_use]
     pub fn stopped_by(mut self, stop: Stop) -> Self {
         self.control.stop = stop;
@@ -116,7 +116,7 @@ impl TurnJob {
     }
 }
 
-/// The ways between a turn and whoever ordered it. They end with the process.
+/// The channels between a turn and the engine. They end with the process.
 #[derive(Debug, Clone)]
 pub struct Control {
     /// Tells it to end.
@@ -125,7 +125,7 @@ pub struct Control {
     pub tightened: Tightened,
     /// Where to say what it is doing while it does it.
     pub live: Live,
-    /// Whom to ask right before it starts a program.
+    /// The check right before it starts a program.
     pub approval: Approval,
 }
 
@@ -174,7 +174,7 @@ pub struct FilesOrder {
     pub start: FileState,
     /// Whether the workspace is put back to them first (W5).
     pub put_back: bool,
-    /// Whether nothing else is in flight, so that other files than these mean that somebody changed them (W10).
+    /// Whether no other turn is in flight, so that different files mean a change from outside (W10).
     pub alone: bool,
 }
 
@@ -332,7 +332,7 @@ impl std::fmt::Debug for Live {
 pub struct Tightened(watch::Receiver<bool>);
 
 impl Tightened {
-    /// One that never tells, because nothing changes.
+    /// One that is never set.
     #[must_use]
     pub fn never() -> Self {
         Self(watch::channel(false).1)
@@ -345,13 +345,13 @@ impl Tightened {
         (sender, Self(receiver))
     }
 
-    /// Whether it has been told.
+    /// Whether it is set.
     #[must_use]
     pub fn is(&self) -> bool {
         *self.0.borrow()
     }
 
-    /// Resolves when it is told; never, if it is not.
+    /// Resolves when it is set; never, if it is not.
     pub async fn told(&mut self) {
         if self.0.wait_for(|told| *told).await.is_err() {
             std::future::pending::<()>().await;
@@ -377,8 +377,8 @@ pub struct TurnFault {
     pub message: String,
     /// The results so far: output, exit code, usage. Boxed because it is rare.
     pub report: Box<TurnOutput>,
-    /// Whether nothing was started, because what would have run is not what somebody approved, or because somebody changed
-    /// the files of the workspace: `report` then has the files that were found. The run waits.
+    /// Whether the turn was not started, because its program is not the approved one, or because the files of the
+    /// workspace were changed: `report` then has the files that were found. The run waits.
     #[serde(default)]
     pub withheld: bool,
 }

@@ -23,7 +23,7 @@ where
         let mut following = following?;
         match following.next().await {
             Ok(records) => Some((Ok(records), Some(following))),
-            // Whoever wants to go on begins again where it broke off.
+            // The stream ends after an error; to continue, the caller follows again from the last record.
             Err(error) => Some((Err(error), None)),
         }
     }))
@@ -45,7 +45,7 @@ where
     async fn next(&mut self) -> Result<Vec<Record>, ReadError> {
         loop {
             if self.at_end && self.changed.changed().await.is_err() {
-                // The store is gone, and nobody can append to it here any more.
+                // The store was dropped, so this process appends no more records.
                 std::future::pending::<()>().await;
             }
             self.changed.mark_unchanged();

@@ -15,7 +15,7 @@ pub struct Disk {
     pub total: u64,
 }
 
-/// Nothing to speak of.
+/// A disk usage of 0 bytes.
 pub(crate) fn nothing() -> DiskUsage {
     Arc::new(OnceLock::from(0))
 }

@@ -30,7 +30,7 @@ pub(super) enum Holds {
 }
 
 impl Anchor {
-    /// That of a file which was just opened.
+    /// For a file that was just opened.
     pub(super) fn of(path: &Path) -> io::Result<Self> {
         let log = beside(path, "-wal");
         let file = FileIdentity::at(path)?;

@@ -27,8 +27,8 @@ type Answer = Result<(), AppendError>;
 struct Place {
     /// Its short key, which it keeps for ever.
     key: i64,
-    /// The last event that was written here. Only who holds the claim on a run writes to it; if somebody
-    /// else has done so all the same, the next decision finds its place taken.
+    /// The last event that was written here. Only the holder of the lease writes to a run; if another process wrote
+    /// anyway, the next decision finds its place taken.
     last: u64,
 }
 
@@ -121,7 +121,7 @@ impl Appender {
         let place = match (found, batch.records.first()) {
             (Some(place), _) => Some(place),
             (None, Some(first)) => Some(add_run(connection, &batch.run, first)?),
-            // Whoever asks something of a run that is not there is answered as well.
+            // A command for an unknown run gets a receipt, too.
             (None, None) => None,
         };
         if let Some(place) = place {
@@ -138,7 +138,7 @@ impl Appender {
         if let Some(receipt) = &batch.receipt {
             inbox::answer(connection, &batch.run, receipt)?;
         }
-        // Whoever asked for something while it came to its end hears so.
+        // Commands that arrived while the run ended are refused.
         if let Some(reason) = status(batch).and_then(refusal_of_ended) {
             inbox::refuse_all(connection, &batch.run, &reason)?;
         }
@@ -152,7 +152,7 @@ impl Appender {
         batch: &Batch,
     ) -> rusqlite::Result<Result<Option<Place>, AppendError>> {
         let known = self.places.get(&batch.run).copied();
-        // A decision finds its place taken if somebody else was here.
+        // If another process wrote to the run, the insert finds the place taken.
         if let Some(place) = known.filter(|place| place.last == batch.after)
             && !batch.records.is_empty()
         {
@@ -167,7 +167,7 @@ impl Appender {
         Ok(if last == batch.after { Ok(actual) } else { Err(conflict(batch, last)) })
     }
 
-    /// Adds the rows of a batch, unless somebody else has taken the place of the first.
+    /// Adds the rows of a batch, unless another process has taken the place of the first.
     fn add(
         &mut self,
         connection: &Connection,
@@ -218,7 +218,7 @@ fn misplaced(batch: &Batch) -> Option<String> {
     Some(format!("event {} of cast `{}` came at place {place}", record.seq, batch.run))
 }
 
-/// Whether somebody else's event is at the place of this one.
+/// Whether there is already another event at this place.
 fn is_taken(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation)
 }
@@ -234,7 +234,7 @@ fn find_run(connection: &Connection, run: &RunId) -> rusqlite::Result<Option<i64
         .optional()
 }
 
-/// Where a run ends now, whoever has written to it.
+/// The current end of a run, including records of other processes.
 fn end_of(connection: &Connection, key: i64) -> rusqlite::Result<Place> {
     let last = decisions::last(connection, key)?.map_or(0, |(last, ..)| last);
     Ok(Place { key, last })

@@ -19,20 +19,20 @@ use super::readers::Readers;
 /// How often is looked whether another process has written.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Those who follow runs.
+/// The followers of runs.
 pub(super) struct Changes {
-    /// Whether there may be any, so that whoever commits need not look.
+    /// Whether there may be followers; without any, a commit skips the lock.
     any: AtomicBool,
     state: Mutex<State>,
     held: Arc<Held>,
     readers: Arc<Readers>,
 }
 
-/// A run that somebody follows.
+/// A run that has followers.
 #[derive(Default)]
 struct Followed {
     grown: watch::Sender<u64>,
-    /// Whether another process wrote something while the run was held here, and nobody was told.
+    /// Whether another process wrote something while the run was held here, and the followers were not notified.
     untold: bool,
 }
 
@@ -45,7 +45,7 @@ impl Followed {
 #[derive(Default)]
 struct State {
     followed: HashMap<RunId, Followed>,
-    /// Those who want to know of every run.
+    /// Followers of all runs.
     all: Followed,
     /// Whether the thread is there.
     looking: bool,
@@ -76,19 +76,19 @@ impl Changes {
         receiver
     }
 
-    /// Sees to it that somebody looks for what others write.
+    /// Starts the thread that polls for changes by other processes.
     fn look(self: &Arc<Self>, state: &mut State) {
         self.any.store(true, Ordering::SeqCst);
         if !state.looking {
             let changes = Arc::downgrade(self);
             let look = thread::Builder::new().name("journal-tail".to_owned());
-            // Without a thread only this process is heard; the next who follows tries again.
+            // Without a thread only changes by this process are seen; the next follower retries.
             state.looking = look.spawn(move || keep_looking(&changes)).is_ok();
         }
     }
 
-    /// There may be more of `run`: this process has committed it, or holds the run from now on, and
-    /// whoever held it before may have written something just now.
+    /// Notifies followers of `run`: this process has committed records, or it has claimed the run and the former
+    /// holder may have written records just before.
     pub(super) fn tell(&self, run: &RunId) {
         if !self.any.load(Ordering::SeqCst) {
             return;
@@ -100,8 +100,8 @@ impl Changes {
         }
     }
 
-    /// Tells of what other processes have written, if `written`. Runs that are held here are left out until
-    /// they are not: nobody else writes to them, and what is committed here is told anyway.
+    /// Notifies followers of changes by other processes, if `written`. Runs that this process holds are postponed:
+    /// no other process writes to them, and local commits notify by themselves.
     fn tell_of_others(&self, written: bool) {
         let mut state = self.state();
         if written {
@@ -116,7 +116,7 @@ impl Changes {
         }
     }
 
-    /// Whether anybody still follows; if not, whoever looks may go.
+    /// Whether there are still followers; if not, the polling thread may end.
     fn are_wanted(&self) -> bool {
         let mut state = self.state();
         state.followed.retain(|_, followed| followed.grown.receiver_count() > 0);
@@ -135,7 +135,7 @@ fn keep_looking(changes: &Weak<Changes>) {
         let Some(changes) = changes.upgrade().filter(|changes| changes.are_wanted()) else {
             return;
         };
-        // A look that fails tells everybody: they find out themselves what is wrong.
+        // A failed look notifies all followers: they get the error when they read.
         let now = version(&changes.readers, &mut connection);
         changes.tell_of_others(now.is_none() || now != seen);
         seen = now;

@@ -10,13 +10,13 @@ use super::schema::{self, SchemaFault};
 /// How many differences are named.
 const TOLD_MAX: usize = 3;
 
-/// How much of a name that somebody else chose is shown.
+/// How many characters of a foreign name are shown.
 const NAME_CHARS_MAX: usize = 60;
 
 /// The fingerprint of our own tables: what is found has to have it.
 const FINGERPRINT: &str = "3a28e5b2056c0348db90a7194843010d";
 
-/// That of journals which were begun while there was one more table, `events`. Nothing in it is read.
+/// The fingerprint of older journals with one more table, `events`, which is not read.
 const FINGERPRINT_WITH_EVENTS: &str = "5960b2009f132c5237b22d72f0efe354";
 
 /// Something that is defined in a file: its kind, its name, the table it belongs to, and its text.
@@ -30,7 +30,7 @@ pub(super) struct Object {
 
 /// Everything that is defined in a file, in an order of its own.
 pub(super) fn objects(connection: &Connection) -> rusqlite::Result<Vec<Object>> {
-    // By its first name: the newer one can be that of a table in an older library's file.
+    // By its old name: in the file of an older library, the new name can belong to an ordinary table.
     let mut statement =
         connection.prepare("SELECT type, name, tbl_name, sql FROM main.sqlite_master")?;
     let mut rows = statement.query([])?;
@@ -116,7 +116,7 @@ fn one(kind: &str) -> String {
     format!("{} {kind}", if kind == "index" { "an" } else { "a" })
 }
 
-/// A name that somebody else chose, for a message.
+/// A foreign name, shortened for a message.
 fn brief(name: &str) -> String {
     let plain = |c: char| if c.is_control() { '\u{fffd}' } else { c };
     let brief: String = name.chars().take(NAME_CHARS_MAX).map(plain).collect();

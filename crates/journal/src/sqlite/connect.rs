@@ -50,14 +50,14 @@ const STATEMENTS_KEPT: usize = 32;
 pub(super) enum Way {
     /// With other processes, by SQLite's locks.
     Shared,
-    /// As it lies there: nothing can be written, so nothing can change.
+    /// Read-only, as it is on disk: nothing can be written, so nothing can change.
     Immutable,
-    /// As it lies there with its log, in memory.
+    /// A copy of the file and its log in memory.
     Image(Arc<Image>),
 }
 
-/// Opens for appending; makes the tables of an empty file. It is there, and for its owner alone: so are the files
-/// that SQLite makes beside it. `id` is that of a journal that begins here.
+/// Opens an existing file for appending; makes the tables of an empty one. It must be private to its owner: SQLite
+/// makes its other files with the same mode. `id` is the id of a new journal.
 pub(super) fn for_writing(
     path: &Path,
     options: &Options,
@@ -85,7 +85,7 @@ pub(super) fn for_writing(
             connection.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))?;
         }
         schema::begin(&mut connection, id)?;
-        // From here on whoever writes waits as long as they like; SQLite does not wait for them.
+        // From here on the writer does its own waiting, so SQLite must not wait for locks.
         connection.busy_handler(None::<fn(i32) -> bool>)?;
         Ok(Ok(connection))
     })?
@@ -198,8 +198,8 @@ fn tuned(mut connection: Connection, patience: Duration) -> rusqlite::Result<Con
     Ok(connection)
 }
 
-/// Lets nothing that is defined in the file be run, and nobody change its definitions past SQLite. The view that
-/// the file has for people is not for us.
+/// Prevents SQL that is defined in the file from running, and changes of the schema that bypass SQLite. The view in
+/// the file is for people; this program does not use it.
 fn distrust(connection: &Connection) -> rusqlite::Result<()> {
     for (setting, on) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),

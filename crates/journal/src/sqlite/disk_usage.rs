@@ -8,7 +8,7 @@ use materia_engine::{Disk, DiskUsage};
 /// A folder, and where its weight goes.
 type Order = (PathBuf, DiskUsage);
 
-/// Whoever weighs: one thread for all runs of a process, from the first time that one is weighed.
+/// The thread that measures: one for all runs of a process, started at the first measurement.
 static SCALES: OnceLock<Option<mpsc::Sender<Order>>> = OnceLock::new();
 
 /// Computes on another thread the disk usage of a run's folder.
@@ -41,7 +41,7 @@ fn scales() -> Option<mpsc::Sender<Order>> {
 fn bytes_beneath(folder: &Path) -> u64 {
     let (mut bytes, mut folders) = (0_u64, vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {
-        // What cannot be read counts nothing: a measure is no reason to stop.
+        // Unreadable files and folders are not counted.
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             match entry.metadata() {
                 Ok(found) if found.is_dir() => folders.push(entry.path()),

@@ -8,7 +8,7 @@ use rusqlite::{Error, ErrorCode, ffi};
 
 use super::OpenError;
 
-/// Why a read came to nothing.
+/// Why a read failed.
 #[derive(Debug)]
 pub(super) enum Fault {
     /// SQLite said so.
@@ -114,7 +114,7 @@ pub(super) fn append_error(error: &Error) -> AppendError {
     }
 }
 
-/// As the person who opens the journal should hear it.
+/// The error for the user who opens the journal.
 pub(super) fn open_error(path: &Path, error: &Error) -> OpenError {
     let path = path.to_owned();
     let what = told(error);

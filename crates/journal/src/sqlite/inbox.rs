@@ -118,7 +118,7 @@ fn known(
         None => waiting()?,
     };
     Ok(found.map(|of| {
-        // What was kept without a hash cannot be told apart.
+        // Without a hash, commands cannot be compared.
         let same = of.is_none_or(|of| of == body);
         if same { Ok(Posting { id: id.clone(), receipt }) } else { Err(id.clone()) }
     }))
@@ -148,7 +148,7 @@ pub(super) fn addressed(connection: &Connection) -> Result<Vec<RunId>, Fault> {
     let mut statement = connection.prepare_cached("SELECT DISTINCT run_id FROM inbox")?;
     let runs = statement.query_map([], |row| row.get::<_, String>(0))?;
     let runs = runs.collect::<rusqlite::Result<Vec<_>>>()?;
-    // What is no id is nobody's.
+    // Invalid ids belong to no run.
     Ok(runs.iter().filter_map(|run| RunId::parse(run).ok()).collect())
 }
 

@@ -27,12 +27,12 @@ const LOCKS_FOLDER: &str = "locks";
 /// The name of a lock in the folder of its run, where there is no state folder.
 const LOCK_FILE: &str = "lock";
 
-/// How often, and after which pause, a lock is tried again: a look at it takes a moment and is no holder, nor is somebody
-/// who takes a command back.
+/// How often, and after which pause, a lock is retried: a process that checks the lock or withdraws a command holds
+/// it for a moment only.
 const LOOKERS_MAX: u32 = 20;
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
-/// Where the locks of a journal's runs lie.
+/// The location of the locks of a journal's runs.
 #[derive(Debug, Clone)]
 pub(super) struct Locks {
     folder: PathBuf,
@@ -51,7 +51,7 @@ impl Locks {
     }
 
     fn path(&self, run: &RunId) -> PathBuf {
-        // The name becomes that of a file, whoever gave it.
+        // An invalid id is hashed, because it becomes a file name.
         let name = RunId::parse(run.as_str()).map_or_else(
             |_| blake3::hash(run.as_str().as_bytes()).to_hex().to_string(),
             |run| run.to_string(),
@@ -77,7 +77,7 @@ impl Held {
         self.count.load(Ordering::Relaxed) == 1
     }
 
-    /// Whether this is one of them: nobody else writes to it.
+    /// Whether this is one of them; no other process writes to it then.
     pub(super) fn has(&self, run: &RunId) -> bool {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner).contains(run)
     }
@@ -89,7 +89,7 @@ pub(super) struct Lock {
     held: Arc<Held>,
     /// The file, if it goes with the lock.
     remove: Option<PathBuf>,
-    // Given up last: until then nobody else can be told that the run is free.
+    // Dropped last: until then no other process can see the run as free.
     _file: File,
 }
 
@@ -98,7 +98,7 @@ impl Drop for Lock {
         self.held.count.fetch_sub(1, Ordering::Relaxed);
         self.held.runs.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.run);
         if let Some(path) = &self.remove {
-            // Whoever waits for it looks whether what he has locked still has the name.
+            // A process that waits for the lock checks whether its locked file still has this name.
             let _ = fs::remove_file(path);
         }
     }
@@ -113,9 +113,9 @@ pub(super) fn lock(locks: &Locks, run: &RunId, held: &Arc<Held>) -> Result<Lock,
         let mut file = open(&path).map_err(failed)?;
         match file.try_lock() {
             Ok(()) if has_name(&file, &path) => break file,
-            // Somebody has just given it up, and the file with it.
+            // The former holder has just released the lock and removed the file.
             Ok(()) => continue,
-            // It may be somebody who only looks whether the run is held.
+            // The holder may be a process that only checks whether the run is held.
             Err(TryLockError::WouldBlock) if tries < LOOKERS_MAX => thread::sleep(POLL_INTERVAL),
             Err(TryLockError::WouldBlock) => {
                 return Err(ClaimError::Held { run: run.clone(), pid: holder(&mut file) });
@@ -124,7 +124,7 @@ pub(super) fn lock(locks: &Locks, run: &RunId, held: &Arc<Held>) -> Result<Lock,
         }
         tries += 1;
     };
-    // A full disk must not keep anybody from going on: the number is a help, not the lock.
+    // An error, such as a full disk, is ignored: the process id is only informative, the lock itself is held.
     let _ = sign(&mut file);
     held.count.fetch_add(1, Ordering::Relaxed);
     held.runs.lock().unwrap_or_else(PoisonError::into_inner).insert(run.clone());
@@ -138,7 +138,7 @@ fn has_name(file: &File, path: &Path) -> bool {
     (open.dev(), open.ino()) == (named.dev(), named.ino())
 }
 
-/// Whether somebody holds the lock of a run.
+/// Whether a process holds the lock of a run.
 pub(super) fn is_locked(locks: &Locks, run: &RunId) -> Result<bool, ClaimError> {
     let failed = |source| ClaimError::Io { run: run.clone(), source };
     let mut options = File::options();
@@ -154,7 +154,7 @@ pub(super) fn is_locked(locks: &Locks, run: &RunId) -> Result<bool, ClaimError> 
     }
 }
 
-/// The runs whose locks somebody holds, by name. What cannot be looked at is left out.
+/// The runs whose locks are held, by name. Unreadable ones are left out.
 pub(super) fn held(locks: &Locks) -> Vec<RunId> {
     let entries = fs::read_dir(&locks.folder).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());

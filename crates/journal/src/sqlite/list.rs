@@ -23,7 +23,7 @@ pub(super) fn runs(connection: &Connection, before: i64, bytes: usize) -> Result
         let row = match rows.next() {
             Ok(Some(row)) => row,
             Ok(None) => break,
-            // What comes behind cannot be reached; the others are there all the same.
+            // Later rows cannot be reached; the earlier ones are returned.
             Err(error) if is_damage(&error) && !page.lines.is_empty() => {
                 page.unreadable.push(format!("the list of casts is damaged: {error}"));
                 break;

@@ -104,7 +104,7 @@ impl SqliteJournal {
         }
         let journal = Self::opened(&path, options, id);
         let writer = journal.opening().start(connection)?;
-        // Nobody else can have set it.
+        // No other caller can have set it.
         let _ = journal.writer.set(writer);
         Ok(journal)
     }
@@ -149,7 +149,7 @@ impl SqliteJournal {
         }
     }
 
-    /// Where the locks of its runs lie.
+    /// The location of the locks of its runs.
     fn locks(&self) -> Locks {
         match (&self.options.state, &self.id) {
             (Some(state), Some(id)) => Locks::in_state(state, id),
@@ -160,7 +160,7 @@ impl SqliteJournal {
     /// The runs that are driven now, by whichever process. It waits for the disk.
     #[must_use]
     pub fn driven(&self) -> Vec<RunId> {
-        // Whoever drives a foreign one has notes of his own.
+        // The locks of a foreign journal are not in this user's state folder.
         if self.foreign { Vec::new() } else { lease::held(&self.locks()) }
     }
 

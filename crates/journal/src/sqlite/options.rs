@@ -16,8 +16,8 @@ pub struct Options {
     pub busy_timeout: Duration,
     /// The largest the file may get, in pages; `None` leaves that to the disk.
     pub pages_max: Option<u32>,
-    /// The user's state folder: there is noted which journals this user's materia began, and there lie the locks
-    /// of runs. Without one every journal counts as the user's own, and locks lie in the folders of the runs.
+    /// The user's state folder, with the notes on journals that this user began, and the locks of runs. Without
+    /// one, every journal counts as the user's own, and locks are in the folders of the runs.
     pub state: Option<PathBuf>,
 }
 

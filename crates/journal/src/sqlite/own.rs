@@ -11,7 +11,7 @@ use crate::notes::{FileIdentity, Notes, Whose, fresh_id};
 /// Counts of the rows that adoption removed from a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Adopted {
-    /// Commands that waited in it. Nobody knows who left them.
+    /// Commands that waited in it; their senders are unknown.
     pub commands: u64,
 }
 
@@ -49,15 +49,15 @@ impl SqliteJournal {
         Ok(Some(journal))
     }
 
-    /// Whether somebody else wrote it, as far as is known here: it can only be looked at.
+    /// Whether it was not begun here by this user, as far as is known: it is read-only then.
     #[must_use]
     pub fn is_foreign(&self) -> bool {
         self.foreign
     }
 
-    /// Makes the journal of `root` the user's own, who has been asked. What nobody needs to believe goes: the
-    /// commands that wait in it, and the states that were folded from its events. It gets an id of its own.
-    /// Nothing happens to one that is the user's own already; `None` where there is none.
+    /// Makes the journal of `root` the user's own, after the user agreed. Removes its waiting commands and
+    /// snapshots, which cannot be trusted, and gives it a new id. Does nothing to the user's own journal; `None` if
+    /// there is none.
     pub fn adopt(root: &Path, options: &Options) -> Result<Option<Adopted>, OpenError> {
         let Some(path) = place::existing(root)? else { return Ok(None) };
         let Some(state) = &options.state else { return Ok(None) };
@@ -125,7 +125,7 @@ impl From<rusqlite::Error> for Unfit {
 fn clear(connection: &mut Connection, id: &str) -> Result<Adopted, Unfit> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let is = |question: &str| transaction.query_row(question, [], |row| row.get::<_, bool>(0));
-    // Those of a cast that is yet to come would be found in its place.
+    // Events without a cast would show up in a later cast that gets the same number.
     if is(
         "SELECT EXISTS (SELECT 1 FROM decisions WHERE place >> 40 NOT IN (SELECT run FROM runs))",
     )? {
@@ -135,7 +135,7 @@ fn clear(connection: &mut Connection, id: &str) -> Result<Adopted, Unfit> {
         return Err(Unfit::Damaged("it numbers its casts in another way"));
     }
     let commands = transaction.execute("DELETE FROM inbox", [])?;
-    // Whoever held a lease held it elsewhere: the leases are counted anew.
+    // Old leases were held elsewhere; epochs start again.
     for table in ["snapshots", "past", "chapters", "leases"] {
         transaction.execute(&format!("DELETE FROM {table}"), [])?;
     }

@@ -57,7 +57,7 @@ fn is_plain(path: &Path) -> Result<bool, OpenError> {
         Ok(found) if found.is_symlink() => Err(refuse(path, private::is_link())),
         Ok(_) => Err(refuse(path, no_file())),
         Err(error) if private::is_absent(&error) => Ok(false),
-        // The folder is none: whoever opens it says so.
+        // The parent is not a folder.
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
             let root = path.parent().unwrap_or(path).to_owned();
             Err(OpenError::Folder { path: root, source: error })
@@ -81,8 +81,8 @@ fn names_another_file(rollback: &Path) -> io::Result<bool> {
     Ok(end == NAMES_ANOTHER_FILE)
 }
 
-/// Makes the file if it is missing; it is for its owner alone, also where an earlier version made it for all.
-/// Nobody but SQLite opens a file that is there: closing it again would give up SQLite's locks.
+/// Makes the file if it is missing, private to its owner, and fixes the mode of a file of an earlier version. An
+/// existing file is opened by SQLite only: closing another handle would release SQLite's locks.
 pub(super) fn private_file(path: &Path) -> io::Result<()> {
     match private::new_file(path) {
         Ok(_) => return Ok(()),
@@ -93,7 +93,7 @@ pub(super) fn private_file(path: &Path) -> io::Result<()> {
         let open =
             |found: &fs::Metadata| found.is_file() && found.permissions().mode() & 0o077 != 0;
         if file.symlink_metadata().is_ok_and(|found| open(&found)) {
-            // Where somebody else owns it, it stays as it is.
+            // It fails if another user owns the file; the mode stays then.
             let _ = fs::set_permissions(&file, fs::Permissions::from_mode(private::FILE_MODE));
         }
     }

@@ -18,8 +18,7 @@ use crate::blobs::FileBlobs;
 use super::{OpenError, SqliteJournal, disk_usage, inbox, lease, list, read, snapshots};
 
 impl SqliteJournal {
-    /// Gives a job to whoever does it: this thread, where a run that is alone has it to itself, or the one
-    /// that writes.
+    /// Runs a job on this thread, if the only run has the thread to itself, otherwise on the writer thread.
     async fn hand_in(&self, job: Job) -> Result<(), AppendError> {
         let writer = self.writer().await?;
         let left = if may_block() && self.held.is_one() {
@@ -69,7 +68,7 @@ impl Journal for SqliteJournal {
     fn append(&self, batch: Batch) -> BoxFuture<'_, Result<(), AppendError>> {
         let (answer, answered) = oneshot::channel();
         let mut job = Some(Job::Append(batch, answer));
-        // What is handed in is written, whether or not anybody waits for it.
+        // A job that was handed in is written, even if the future is dropped.
         if let Some(writer) = self.writer.get().filter(|_| !may_block())
             && let Some(job) = job.take()
         {
@@ -99,7 +98,7 @@ impl Journal for SqliteJournal {
     fn tail(&self, run: &RunId, after: u64) -> Tail {
         let (readers, run) = (Arc::clone(&self.readers), run.clone());
         let blobs = self.blobs.clone();
-        // What tells of changes lives as long as somebody follows.
+        // The followed changes live as long as the stream.
         let (changes, told) = (Arc::clone(&self.changes), self.changes.of(&run));
         follow(after, told, move |after| {
             let (readers, run, wanted) = (Arc::clone(&readers), run.clone(), run.clone());
@@ -170,7 +169,7 @@ impl Journal for SqliteJournal {
     fn is_driven(&self, run: &RunId) -> BoxFuture<'_, Result<bool, ClaimError>> {
         let (run, locks) = (run.clone(), self.locks());
         Box::pin(async move {
-            // Whoever drives a foreign one has notes of his own.
+            // The locks of a foreign journal are not in this user's state folder.
             if self.foreign {
                 return Ok(false);
             }
@@ -202,7 +201,7 @@ impl Journal for SqliteJournal {
     fn commands(&self, run: &RunId) -> BoxFuture<'_, Result<Vec<Posted>, ReadError>> {
         let (run, wanted) = (run.clone(), run.clone());
         Box::pin(async move {
-            // Nobody here has asked for what waits in a foreign one.
+            // Commands in a foreign journal were not sent by this user.
             if self.foreign {
                 return Ok(Vec::new());
             }
@@ -240,7 +239,7 @@ impl Journal for SqliteJournal {
     }
 
     fn snapshots(&self) -> Option<&dyn Snapshots> {
-        // No chain covers them: those that somebody else wrote could say anything.
+        // The hash chain does not cover snapshots, so foreign ones cannot be trusted.
         (!self.foreign).then_some(self as &dyn Snapshots)
     }
 }
@@ -248,7 +247,7 @@ impl Journal for SqliteJournal {
 impl Snapshots for SqliteJournal {
     fn keep(&self, run: &RunId, snapshot: Snapshot) -> BoxFuture<'_, ()> {
         let job = Job::Keep(run.clone(), Box::new(snapshot));
-        // Whether it is kept is nobody's business.
+        // An error is ignored: a snapshot is optional.
         Box::pin(async move { drop(self.hand_in(job).await) })
     }
 

@@ -43,7 +43,7 @@ pub(super) fn page(
         if taken < bytes {
             return ControlFlow::Continue(());
         }
-        // What comes behind is not looked at: it may be damaged, and this page is not.
+        // Later records are not read: they may be damaged, and this page is not.
         page.end = false;
         ControlFlow::Break(())
     })?;
@@ -210,7 +210,7 @@ fn known(connection: &Connection, run: &RunId) -> Result<Option<Known>, Fault> {
 /// Makes sure that a run which the index does not find is not there all the same: a damaged
 /// index must not make a run disappear.
 fn unlisted(connection: &Connection, run: &RunId) -> Result<(), Fault> {
-    // In one look: the run may have come to be since the index was asked.
+    // In one statement: the run may have been created since the index was read.
     let hidden: bool = connection
         .prepare_cached(
             "SELECT EXISTS (SELECT 1 FROM runs NOT INDEXED WHERE id = ?1)

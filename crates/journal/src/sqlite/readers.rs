@@ -11,10 +11,10 @@ use rusqlite::Connection;
 use super::connect::{self, Way};
 use super::fault::{Fault, is_busy};
 
-/// Connections that are kept open while nobody reads.
+/// Idle connections that are kept open.
 const IDLE_MAX: usize = 4;
 
-/// A small pool: a long read keeps nobody else waiting.
+/// A small connection pool: a long read does not block other reads.
 pub(super) struct Readers {
     path: PathBuf,
     way: Way,
@@ -22,7 +22,7 @@ pub(super) struct Readers {
     idle: Mutex<Idle>,
 }
 
-/// Connections that nobody uses just now.
+/// Connections that are not in use.
 #[derive(Default)]
 struct Idle {
     /// Goes up when another file takes the place of the one that they have open.
@@ -35,7 +35,7 @@ impl Readers {
         Self { path, way, patience, idle: Mutex::default() }
     }
 
-    /// Does a piece of work that is about one run, off the thread of whoever wants it.
+    /// Does work about one run on another thread than the caller's.
     pub(super) async fn with<T: Send + 'static>(
         self: &Arc<Self>,
         run: &RunId,
@@ -95,7 +95,7 @@ impl Readers {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A connection of its own, for somebody who keeps it.
+    /// A separate connection that the caller keeps.
     pub(super) fn one(&self) -> rusqlite::Result<Connection> {
         tracing::trace!("one more connection for reading");
         connect::reader(&self.path, &self.way, self.patience)

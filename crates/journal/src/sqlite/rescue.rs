@@ -16,10 +16,10 @@ use super::{OpenError, Options, connect, own};
 use crate::notes::{Notes, beside, remove};
 use crate::private;
 
-/// Where copies lie whose place was taken, in the state folder.
+/// The folder in the state folder for copies of journals whose file was replaced.
 const RESCUED_FOLDER: &str = "rescued";
 
-/// Where a journal lies, and who else has it open.
+/// The location of a journal, and its other users in this process.
 pub(super) struct Home {
     pub(super) path: PathBuf,
     pub(super) options: Options,
@@ -91,7 +91,7 @@ impl Home {
 
     /// Gives a copy the name of the journal.
     fn put_in_place(&self, copy: &Path) -> io::Result<()> {
-        // What is left of the old ones would be taken for the log of the new one.
+        // Old files of these names would be taken for the log of the new file.
         for ending in ["-wal", "-shm", "-journal"] {
             remove(&beside(&self.path, ending))?;
         }
@@ -108,7 +108,7 @@ impl Home {
         private::sync_with_name(copy).map_err(|error| error.to_string())
     }
 
-    /// Keeps a copy where nobody else writes; says where.
+    /// Keeps a copy in the state folder; returns a text that says where.
     fn keep_elsewhere(&self, connection: &Connection) -> String {
         let (Some(state), Some(id)) = (&self.options.state, &self.id) else {
             return String::new();

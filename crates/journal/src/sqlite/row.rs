@@ -108,7 +108,7 @@ impl<'a> Entries<'a> {
         }
         let written = &self.text[start..self.at];
         let read: String = serde_json::from_str(written).map_err(|_| Misshapen)?;
-        // Nobody escapes what needs no escape: these bytes are under no hash.
+        // Unnecessary escapes are refused: no hash covers these bytes.
         let same = serde_json::to_string(&read).is_ok_and(|again| again == written);
         if same { Ok(Cow::Owned(read)) } else { Err(Misshapen) }
     }
@@ -155,7 +155,7 @@ fn behind_string(bytes: &[u8], mut at: usize) -> Option<usize> {
         if bytes[at] == b'"' {
             return Some(at + 1);
         }
-        // What is escaped ends nothing.
+        // An escaped quote does not end the string.
         at += 2;
     }
 }

@@ -8,7 +8,7 @@ use crate::notes::{fresh_id, is_id};
 /// The format that this version writes and reads.
 pub(super) const FORMAT: i64 = 6;
 
-/// `decisions` has one row a decision: its place is that of its first event (see [`place`]), so a row is appended
+/// `decisions` has one row a decision: it has the place of its first event (see [`place`]), so a row is appended
 /// where the last one ended. Event number i of it has the place and the logical time of the first plus i, and its
 /// wall time; `lag` is how far the wall clock was behind logical time: mostly a few microseconds, and a byte long.
 /// `hashes` comes before the texts, so that the end of a run is found without reading through a megabyte of output.
@@ -17,10 +17,10 @@ pub(super) const FORMAT: i64 = 6;
 /// it changes more often, and its rows are short. `past` has folded states, now and then one of those that
 /// `snapshots` had: what a run was at an event is folded from the one before it, and not from the beginning.
 ///
-/// `inbox.name` is the id that a sender gave his command; without one it is `#` and the number of the row. `body` is
+/// `inbox.name` is the id that the sender gave the command; without one it is `#` and the number of the row. `body` is
 /// the hash of what it asks for. Receipts are kept by that id, as long as their run. `leases` goes by the cast's id,
 /// for a run is claimed before it begins; it says who may write, and nothing about what a journal holds. `journal`
-/// says which one it is: an id that nobody can guess. The user's state folder notes it with the place.
+/// has its unpredictable id. The user's state folder notes it with the place.
 const TABLES: &str = "
 CREATE TABLE runs (
     run       INTEGER PRIMARY KEY,
@@ -173,8 +173,8 @@ fn look(connection: &Connection) -> rusqlite::Result<(i64, Vec<Object>)> {
     Ok((format, compare::objects(connection)?))
 }
 
-/// Makes the tables, where there are none. Of several processes at once, one does the work. `id` is that of the new
-/// journal, where it was chosen before.
+/// Makes the tables, if there are none. Of several concurrent processes, one does the work. `id` is the id of the
+/// new journal, if it was chosen before.
 pub(super) fn begin(connection: &mut Connection, id: Option<&str>) -> Result<(), SchemaFault> {
     if format(connection)? == FORMAT {
         return Ok(());

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::fault::{Fault, is_damage};
 use super::{read, schema};
 
-/// How many events lie between two states of the past. Whoever asks what a run was folds at most about so many.
+/// The number of events between two kept states. Reading an earlier state folds at most about this many events.
 const PAST_EVERY_EVENTS: u64 = 32_768;
 
 /// Keeps a snapshot in the place of the one before it, now and then another one beside it, and its chapter for good.

@@ -33,9 +33,9 @@ type Answer = Result<(), AppendError>;
 pub(super) enum Job {
     /// Records.
     Append(Batch, oneshot::Sender<Answer>),
-    /// That somebody holds a run.
+    /// Claims a run.
     Claim(RunId, oneshot::Sender<Result<Epoch, AppendError>>),
-    /// A snapshot; it goes with the next records of its run, and nobody waits for it.
+    /// A snapshot. It is written with the next records of its run, without an answer.
     Keep(RunId, Box<Snapshot>),
 }
 
@@ -48,7 +48,7 @@ impl Job {
     }
 
     fn answer(self, answer: Result<Done, AppendError>) {
-        // Nobody listens where the run was dropped meanwhile.
+        // If the run was dropped, there is no receiver.
         match (self, answer) {
             (Self::Append(_, waiting), answer) => drop(waiting.send(answer.map(|_| ()))),
             (Self::Claim(_, waiting), Ok(Done::Claimed(epoch))) => drop(waiting.send(Ok(epoch))),
@@ -113,7 +113,7 @@ impl Writer {
         }
     }
 
-    /// Does a job on the thread of who asks, if nobody else is writing just now; gives it back if not.
+    /// Runs a job on the caller's thread, if no other thread is writing; otherwise returns the job.
     pub(super) fn do_here(&self, job: Job) -> Option<Job> {
         let Ok(mut desk) = self.desk.try_lock() else { return Some(job) };
         let Settled { answered, mut left } = desk.settle(vec![job], Duration::ZERO);
@@ -150,7 +150,7 @@ struct WriterState {
     appender: Appender,
 }
 
-/// Why a transaction came to nothing.
+/// Why a transaction failed.
 enum Failure {
     /// One batch was the reason: the others can do without it.
     Batch(rusqlite::Error),
@@ -158,7 +158,7 @@ enum Failure {
     All(rusqlite::Error),
 }
 
-/// Works until nobody can hand anything in any more.
+/// Works until all senders are gone.
 fn work(desk: &Mutex<WriterState>, waiting: &Receiver<Job>) {
     while let Ok(first) = waiting.recv() {
         let mut desk = desk.lock().unwrap_or_else(PoisonError::into_inner);
@@ -172,7 +172,7 @@ fn work(desk: &Mutex<WriterState>, waiting: &Receiver<Job>) {
         }
         let patience = desk.patience;
         let settled = desk.settle(group, patience);
-        // Whoever hears the answer finds the desk free.
+        // Unlocked first, so that a caller with its answer finds the lock free.
         drop(desk);
         answer_all(settled.answered);
     }
@@ -214,7 +214,7 @@ impl WriterState {
         connect::patiently(patience, is_busy, begin).map_err(Failure::All)?;
         let result = self.fill(group);
         if result.is_err() {
-            // What was learned in this transaction is no longer true.
+            // The cached state of this transaction is invalid now.
             self.appender.forget();
             if !self.connection.is_autocommit() {
                 // SQLite has rolled back some faults by itself; the rest is ours to undo.

@@ -51,7 +51,7 @@ impl Cast {
         let sockets = cast.place.folder().and_then(|folder| folder.folder(SOCKETS_FOLDER));
         if let Ok(sockets) = sockets {
             let names = sockets.names().unwrap_or_default();
-            // What lies behind a link was not made here.
+            // Folders behind links were not made here.
             let names = names.iter().filter(|name| sockets.folder(name).is_ok());
             let id = |name: &str| is_node_id(name).then(|| NodeId::new(name));
             cast.sockets = names.filter_map(|name| id(name.to_str()?)).collect();
@@ -84,7 +84,7 @@ impl Cast {
         match step {
             Step::Created(about) => self.about = Some(*about),
             Step::Status(status) => {
-                // The place it was noted at is no longer enough to tell that it is noted.
+                // The noted place alone no longer shows that this status is written.
                 self.noted = 0;
                 self.status = status;
             }
@@ -94,7 +94,7 @@ impl Cast {
         Ok(())
     }
 
-    /// Writes files, once more if need be: somebody may have taken away a folder that was open.
+    /// Writes files, and retries once if another process may have removed an open folder.
     fn surely(
         &mut self,
         write: impl Fn(&mut Self) -> Result<(), ViewProblem>,

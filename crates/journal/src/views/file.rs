@@ -114,7 +114,7 @@ pub(super) fn append(folder: &Folder, name: &str) -> Result<File, ViewProblem> {
     folder.append(name).map_err(ViewProblem::at(&folder.path().join(name)))
 }
 
-/// Refuses a name that could lead elsewhere, whoever gave it.
+/// Refuses a name that could lead to another folder.
 pub(super) fn refuse_unless(is_name: bool, path: &Path) -> Result<(), ViewProblem> {
     if is_name {
         return Ok(());

@@ -19,11 +19,11 @@ pub(super) struct Inputs<'a> {
 }
 
 enum Fold {
-    /// Nobody has needed it.
+    /// It was not needed yet.
     None,
     /// It has seen every event so far.
     Done(Box<Unfolding>),
-    /// There is an event that this version cannot read: nothing can be told behind it.
+    /// There is an event that this version cannot read: later inputs are unknown.
     Lost,
 }
 

@@ -50,8 +50,8 @@ pub struct Views {
 }
 
 impl Views {
-    /// Starts the thread. Makes no file before there is an event. `project` says where the folders are
-    /// that events name, for files that are to have the paths; that of a cast is under `root`.
+    /// Starts the thread. Makes no file before there is an event. `project` has the folders that events name, for
+    /// files with paths; the folder of a cast is under `root`.
     ///
     /// # Panics
     ///
@@ -112,7 +112,7 @@ impl Observer for Views {
     fn committed(&self, news: &Committed) {
         let records: usize = news.records.iter().map(memory).sum();
         let bytes = records + news.events.iter().map(inputs::memory).sum::<usize>();
-        // What they mean for the files is worked out over there: the run has better things to do.
+        // The thread computes the effect on the files, so that the run is not slowed down.
         self.queue.push(Message::ViewUpdate(news.clone()), bytes);
     }
 

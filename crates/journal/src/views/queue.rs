@@ -11,8 +11,7 @@ use super::writer::Message;
 /// The most bytes that may wait; beyond it runs wait for the views.
 const WAITING_BYTES_MAX: usize = 2 << 20;
 
-/// How long the thread lets news gather before it writes. Nobody waits for it: a flush, an end
-/// or a full queue cuts it short.
+/// How long the thread gathers messages before it writes. A flush, the end or a full queue cuts this short.
 const GATHER: Duration = Duration::from_millis(5);
 
 #[derive(Default)]
@@ -20,7 +19,7 @@ pub(super) struct Queue {
     state: Mutex<State>,
     /// Wakes the thread.
     news: Condvar,
-    /// Wakes whoever waits for room.
+    /// Wakes the tasks that wait for room.
     room: Notify,
 }
 
@@ -30,7 +29,7 @@ struct State {
     bytes: usize,
     /// The thread sleeps until there is something.
     idle: bool,
-    /// Somebody waits for the thread.
+    /// A caller waits for the thread.
     urgent: bool,
     life: Life,
 }
@@ -74,7 +73,7 @@ impl Queue {
         let queue = Arc::clone(self);
         Some(Box::pin(async move {
             loop {
-                // From here on nobody's call is missed.
+                // Created before the check, so that no notification is missed.
                 let called = queue.room.notified();
                 if !queue.is_full() {
                     return;
@@ -113,7 +112,7 @@ impl Queue {
         self.news.notify_one();
     }
 
-    /// Nobody takes any more: whoever waits for an answer gets none.
+    /// The thread has ended: waiting callers get no answer.
     pub(super) fn end(&self) {
         let mut state = self.state();
         state.life = Life::Dead;

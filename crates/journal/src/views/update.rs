@@ -36,7 +36,7 @@ pub(super) enum Step {
     Status(CastStatus),
     /// A turn got this.
     Started { turn: TurnName, given: Given },
-    /// A turn came to this.
+    /// The result of a turn.
     Ended(Box<Ended>),
 }
 

@@ -32,7 +32,7 @@ pub(super) enum Message {
     Flush(Sender<Result<(), ViewProblem>>),
     /// Write everything and say so.
     Reached(tokio::sync::oneshot::Sender<()>),
-    /// Write and let go of a cast, for somebody else works on its files now.
+    /// Write out and release a cast, because another task works on its files now.
     Release { run: RunId, answer: Sender<()> },
     /// A cast is caught up, and this is what it is.
     Know { run: RunId, cast: Box<Cast> },
@@ -47,7 +47,7 @@ pub(super) struct ViewWriter {
     open: OpenFiles,
     /// Room for lines, which the next cast takes over from the last.
     spare: Vec<u8>,
-    /// The first problem that nobody has heard of yet.
+    /// The first problem that was not reported yet.
     problem: Option<ViewProblem>,
 }
 
@@ -99,7 +99,7 @@ impl ViewWriter {
                         self.write_out(&mut touched);
                         self.note_all();
                         let problem = self.problem.take().map_or(Ok(()), Err);
-                        // Whoever asked may have gone.
+                        // The caller may be gone.
                         let _ = answer.send(problem);
                     }
                     Message::Reached(answer) => {
@@ -211,7 +211,7 @@ impl ViewWriter {
     }
 }
 
-/// Tells the queue that the thread is gone, even after a panic.
+/// Ends the queue with the thread, even after a panic.
 struct EndWithThread(Arc<Queue>);
 
 impl Drop for EndWithThread {
@@ -241,7 +241,7 @@ impl OpenFiles {
             self.make_room();
             let folder = cast.make_folder()?;
             if fresh {
-                // Whatever has the name already is not of this cast.
+                // An existing file with this name does not belong to this cast.
                 file::write(&folder, EVENTS_FILE, b"")?;
             }
             let file = file::append(&folder, EVENTS_FILE)?;

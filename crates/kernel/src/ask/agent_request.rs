@@ -29,7 +29,7 @@ pub(crate) fn of(run: &Run, index: usize) -> Asked {
         .and_then(|created| created.script.as_ref())
         .is_some_and(|script| answerer.is_none() || script.keys.contains_key(id));
     let named = answerer.map(|it| it.provider.clone()).or_else(|| provider.clone());
-    // What a socket allows weighs more than what its materia asks for.
+    // The policy of the socket has precedence over its materia.
     let allowed = node.policy.as_ref().and_then(|policy| policy.tools.clone());
     Asked {
         provider: if scripted { Some(SCRIPTED.to_owned()) } else { named },

@@ -61,7 +61,7 @@ pub(crate) fn stands<'run>(run: &'run Run, node: &NodeId) -> Option<&'run Consen
     open(run, node).filter(|_| !wanted(run, index).payloads.is_empty())
 }
 
-/// A node that waits for nothing but a person's consent, and what it was asked and told.
+/// A node that waits only for the consent of a person, with the question and the answer.
 pub(crate) fn waiting(run: &Run) -> Option<(&NodeId, &Consent)> {
     let approved = run.wiring().approved.iter();
     let mut open = approved.filter_map(|index| {

@@ -58,7 +58,7 @@ impl Payload {
             OutputSelector::ArtifactsDiff | OutputSelector::ArtifactsLogs => (false, false),
             OutputSelector::Composite => (true, true),
         };
-        // What does not travel is not even read.
+        // A value that is not forwarded is not parsed.
         let json = self.json.as_deref().filter(|_| structured);
         PayloadContent {
             message: message.then(|| self.text.to_string()),

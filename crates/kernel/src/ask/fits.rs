@@ -16,7 +16,7 @@ pub struct Misfit {
     why: String,
 }
 
-/// Whether what an event speaks of is there.
+/// Whether an event refers only to things that exist in the run.
 pub fn fits(run: &Run, event: &Event) -> Result<(), Misfit> {
     let misfit = |why: String| Misfit { kind: event.body.type_name(), why };
     let begins = matches!(event.body, EventBody::RunCreated(_));
@@ -113,7 +113,7 @@ fn needs_node(body: &EventBody) -> bool {
         | EventBody::TurnCompleted(_)
         | EventBody::TurnFailed(_)
         | EventBody::TurnInterrupted(_) => false,
-        // A loop's cursor belongs to the loop, that of a `foreach` to its node.
+        // The cursor of a loop belongs to the loop, the cursor of a `foreach` to its node.
         EventBody::CursorAdvanced(data) => data.region.is_none(),
         EventBody::TurnStarted(_)
         | EventBody::RouteSelected(_)

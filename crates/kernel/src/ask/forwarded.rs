@@ -27,8 +27,8 @@ struct Part {
     file: String,
 }
 
-/// The text of a payload for a prompt. `own` says whether a list is the one that the reader iterates: its items come
-/// to it one by one.
+/// The text of a payload for a prompt. `own` says whether the reader iterates over a list: it gets the items of
+/// that list one by one.
 pub(crate) fn shown(run: &Run, payload: &Payload, own: impl Fn(&[Value]) -> bool) -> String {
     let named = payload.selector == OutputSelector::Composite && payload.mapped.is_none();
     let mut parts = parts(run, payload, own);
@@ -203,7 +203,7 @@ pub(crate) fn preview_of(last: &LastOutput, selector: OutputSelector) -> String 
         (OutputSelector::MessageFinal | OutputSelector::Composite, None) => preview(text),
         (OutputSelector::MessageFinal | OutputSelector::Composite, Some(_)) => {
             let message = message_of(text, json, |_| false);
-            // An answer with neither is told by its text.
+            // Without a message, the preview shows the text of the answer.
             preview(if message.trim().is_empty() { text } else { &message })
         }
         (OutputSelector::StructuredOutput, json) => preview(json.unwrap_or_default()),

@@ -83,7 +83,7 @@ impl Gate {
     }
 }
 
-/// How a turn can come to start.
+/// The ways in which a turn can start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Start {
     /// A node takes what waits there.
@@ -115,7 +115,7 @@ impl Start {
             Self::Again { by_hand: false, .. } | Self::Element { by_hand: false } => {
                 &[Pace, Budget, RunBudget, Concurrency, Running]
             }
-            // What goes on with a turn that a person asked for goes on at every pace.
+            // Retries and further elements of a turn that a person asked for start at every pace.
             Self::Again { by_hand: true, .. } | Self::Element { by_hand: true } => {
                 &[Budget, RunBudget, Concurrency, Running]
             }

@@ -147,7 +147,7 @@ pub fn spent_by(run: &Run, index: usize) -> NodeBudgets {
     NodeBudgets { turns: Some(spent.turns), time_ms: Some(time_ms), cost: spent.cost }
 }
 
-/// How often a node was started, and how often that came to a result.
+/// How many turns of a node started, and how many of them completed.
 #[must_use]
 pub fn visits_of(run: &Run, index: usize) -> (u32, u32) {
     let node = &run.nodes[index];

@@ -22,7 +22,7 @@ pub(crate) struct Item<'run> {
     pub(crate) count: usize,
     /// The name under which it appears among a utility's variables.
     pub(crate) alias: &'run str,
-    /// Where it comes from, for whoever traces a prompt.
+    /// The source of the item, shown when a prompt is traced.
     pub(crate) origin: String,
 }
 
@@ -60,8 +60,8 @@ fn of_loop<'run>(run: &'run Run, region: &str) -> Option<Item<'run>> {
     Some(Item { id, value, key, label, cursor, count, alias: "workItem", origin })
 }
 
-/// The item on which a node will work when work comes to it from another. Loops that are entered on the
-/// way begin with their first item.
+/// The item of a node that will receive work from another node. Loops that are entered on the way begin with their
+/// first item.
 pub(crate) fn of_target(run: &Run, sender: usize, target: usize) -> Option<ItemId> {
     let inside = &run.node(sender).1.loops;
     run.node(target).1.loops.iter().rev().find_map(|region| {

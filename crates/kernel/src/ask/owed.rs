@@ -10,13 +10,13 @@ use crate::state::Run;
 pub enum Effect {
     /// Run the turn whose `turn.started` is at this place. Performing it twice must settle once.
     StartTurn(u64),
-    /// Bring the branch of the workspace into the user's repository. Doing it twice must come to the same.
+    /// Publish the branch of the workspace to the user's repository. This must be idempotent.
     Publish,
     /// Say so when this instant has come.
     WakeAt(Micros),
 }
 
-/// The effects a run still waits on, in the order they came to be owed.
+/// The effects that a run waits for: its turns by their start, then the publication, then the next timer.
 pub fn outstanding(run: &Run) -> impl Iterator<Item = Effect> + '_ {
     let timer = run.timers.first().map(|(at, _, _)| Effect::WakeAt(*at));
     let publish = run.is_publishing().then_some(Effect::Publish);

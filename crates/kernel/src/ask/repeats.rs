@@ -31,7 +31,7 @@ pub(crate) fn repeated(traces: &Traces) -> Option<(Vec<u64>, &'static str)> {
         })
 }
 
-/// The newest `count` turns, if they all came to the same.
+/// The newest `count` turns, if they all have the same result.
 fn equal(newest: &VecDeque<(u64, u64)>, count: usize) -> Option<Vec<u64>> {
     let from = newest.len().checked_sub(count)?;
     let same = newest.range(from..).all(|(_, hash)| *hash == newest[from].1);

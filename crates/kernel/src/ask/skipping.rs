@@ -42,7 +42,7 @@ pub enum NoSkip {
     FailedElsewhere(String),
 }
 
-/// The item that is meant: that of the loop named, else that of the innermost loop at work.
+/// The item to skip: the item of the named loop, otherwise the item of the innermost active loop.
 pub(crate) fn meant(run: &Run, named: Option<&str>) -> Result<Skippable, NoSkip> {
     let found = match named {
         Some(name) => {

@@ -143,7 +143,7 @@ pub(crate) fn perform(draft: &mut Draft<'_>, acting: Acting) {
             if approve {
                 consent::approve(draft, &node, hash.as_deref());
             }
-            // What was asked and not allowed is not done by another way (D56).
+            // A turn without consent must not start in another way (D56).
             if approval::stands(draft.run(), &node).is_none() {
                 request(draft, &node, message);
             }

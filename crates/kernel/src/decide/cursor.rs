@@ -61,7 +61,7 @@ pub(crate) fn enter(draft: &mut Draft<'_>, region: &str) -> Option<u32> {
     let items = items::list_of(run, plan);
     let count = items.as_ref().map(|items| u32::try_from(items.len()).unwrap_or(u32::MAX));
     let entry = run.loops[place].entry + 1;
-    // What a generator has produced stands in the end of its turn already.
+    // The items of a generator are already in the event that ended its turn.
     let items = items.filter(|_| plan.consumes.is_none());
     draft.emit(LoopEntered { region: region.to_owned(), entry, count, items });
     count
@@ -141,7 +141,7 @@ pub(crate) fn move_on(draft: &mut Draft<'_>, found: &Skippable) {
     }
 }
 
-/// How a loop came to be left.
+/// How a loop was left.
 struct Way {
     /// The member that exhausted it; an empty loop has none, and any exit counts.
     from: Option<NodeId>,

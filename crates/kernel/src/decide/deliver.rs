@@ -105,7 +105,8 @@ fn cross(draft: &mut Draft<'_>, from: &NodeId, mut sent: HandoffSent) {
     }
 }
 
-/// The accepted payload that the newest one of an edge equals; none are kept where nobody asks.
+/// An earlier accepted payload that equals the newest one of an edge. Payloads are kept only for edges that compare
+/// them.
 fn accepted_before(run: &Run, edge: &EdgeId) -> Option<Uuid> {
     let accepted = &run.queues[edge].accepted;
     let newest = accepted.back()?;
@@ -151,7 +152,7 @@ fn oldest(run: &Run, to: &NodeId, edge: &EdgeId) -> Option<Uuid> {
 fn supersede(draft: &mut Draft<'_>, to: &NodeId, edge: &EdgeId, by: Uuid, most: u32) {
     while draft.run().queues[edge].pending > most {
         let waiting = &draft.run().queues[edge].waiting;
-        // By place, not by id: whoever offers a payload may give it the id of another.
+        // By position, not by id: a sender may reuse the id of another payload.
         let Some(payload_id) = waiting.front().filter(|_| waiting.len() > 1).map(|one| one.id)
         else {
             return;

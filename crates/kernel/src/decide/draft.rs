@@ -9,8 +9,8 @@ use crate::state::Run;
 /// The instant of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Now {
-    /// In the run's time: what it says decides which timers are due. It never goes back for long,
-    /// since whoever drives a run lets it go on from its last event.
+    /// Logical time of the run; it decides which timers are due. It goes back at most briefly, because the driver
+    /// continues from the time of the last event.
     pub at: Micros,
     /// Wall-clock time. It is recorded and decides nothing.
     pub wall: Micros,
@@ -24,8 +24,8 @@ impl From<Micros> for Now {
     }
 }
 
-/// Turns that the runtime answers itself in one decision, at the most. They take no time, so that a circle
-/// of them would never come to an end.
+/// Maximum number of turns that the runtime answers itself in one decision. They take no time, so a cycle of them
+/// would never end.
 const ANSWERS_MAX: u32 = 1_000;
 
 /// A decision in the making: every event is applied as soon as it is written. So a decision can never rest on a state
@@ -35,7 +35,7 @@ pub(crate) struct Draft<'run> {
     now: Now,
     events: Vec<Event>,
     reported: Vec<ReportedIn>,
-    /// When schedules come round next, as whoever knows time zones says.
+    /// The next ticks of schedules. The caller computes them, because the kernel knows no time zones.
     ticks: Vec<NextTick>,
     /// Turns that the runtime answered itself.
     answered: u32,

@@ -34,7 +34,7 @@ pub(crate) fn take_up(draft: &mut Draft<'_>, at: RunPlace, pace: Option<Pace>) {
     schedule::go_on(draft);
 }
 
-/// Carries on a run that somebody drives: it goes on by itself, and nothing under way is touched.
+/// Resumes a run that has a driver. Turns in flight continue.
 pub(crate) fn resume(draft: &mut Draft<'_>, pace: Option<Pace>) {
     wake(draft);
     acts::set_pace(draft, pace.unwrap_or(Pace::Auto), "resume");
@@ -115,7 +115,7 @@ fn resumed(run: &Run, place: RunPlace, recast: bool) -> RunResumed {
     let changed = found.as_ref().is_some_and(|found| found.changed);
     let found = found.map(|found| found.files);
     match (go_on, &files.checkout) {
-        // What a person did while the run rested is not taken back unasked.
+        // Changes that a person made while the run rested are undone only on request.
         (GoOnFrom::Usual, Checkout::PutBack) if changed => goes_on(found, false),
         (GoOnFrom::Found, _) | (GoOnFrom::Usual, Checkout::Unknown) => {
             goes_on(found.filter(|found| *found != files.last), false)
@@ -141,10 +141,10 @@ fn asks_first(draft: &Draft<'_>) -> Option<materia_contract::NodeId> {
     })
 }
 
-/// A person stops the run for now: nothing starts any more. Once that is durable, whoever drives the run
-/// ends what is under way, and then it is [`stopped`] (D57).
+/// A person stops the run: no further turn starts. Once that is durable, the driver ends the turns in flight, and
+/// then the run is [`stopped`] (D57).
 pub(crate) fn stop(draft: &mut Draft<'_>) {
-    // What has just ended may have been all there was.
+    // The run may be done already, because its last turn has just ended.
     if schedule::is_done(draft.run()) {
         schedule::go_on(draft);
     } else {
@@ -162,8 +162,8 @@ pub(crate) fn stopped(draft: &mut Draft<'_>, reports: Vec<Report>, message: Stri
     draft.emit(RunWaiting { reason: WaitReason::Interactive, node: None, message });
 }
 
-/// A turn was not started, because what it would have run is not what somebody approved, or because somebody changed the
-/// files of the workspace. It counts as interrupted: whoever carries the run on decides, and the turn runs then.
+/// A turn was not started, because its program differs from the approved one, or because the files of the workspace
+/// were changed. It counts as interrupted and runs once the run is resumed.
 pub(crate) fn withheld(
     draft: &mut Draft<'_>,
     reports: Vec<Report>,
@@ -171,7 +171,7 @@ pub(crate) fn withheld(
     message: String,
     files: Option<&FileState>,
 ) {
-    // Nobody can have a report of a turn that was not started.
+    // A turn that was not started has no report.
     let others = reports.into_iter().filter(|report| report.turn != turn).collect();
     settle::reports(draft, others);
     if draft.run().phase != Phase::Running {

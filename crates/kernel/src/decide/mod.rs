@@ -40,7 +40,7 @@ use crate::state::{Phase, Run};
 pub struct Decision {
     /// The input, without reports of turns that are not in flight.
     pub input: RecordedInput,
-    /// When schedules come round next, as far as that was needed.
+    /// The next ticks of schedules, as far as they were needed.
     pub ticks: Vec<NextTick>,
     /// The events that follow.
     pub events: Vec<Event>,
@@ -64,7 +64,7 @@ pub fn take(run: &mut Run, now: impl Into<Now>, input: Input) -> Result<Decision
     take_with(run, now, &[], input)
 }
 
-/// The same, where schedules come round: `ticks` says when those of [`due_schedules`] do so next.
+/// The same with schedules: `ticks` has the next ticks of [`due_schedules`].
 pub fn take_with(
     run: &mut Run,
     now: impl Into<Now>,
@@ -125,8 +125,7 @@ pub fn take_with(
     Ok(Decision { input: recorded, ticks, events })
 }
 
-/// The schedules of which an input needs to know when they come round next: all where the run is created,
-/// afterwards those whose tick is due.
+/// The schedules whose next tick an input needs: all when the run is created, afterwards those whose tick is due.
 pub fn due_schedules<'a>(
     run: &'a Run,
     at: Micros,
@@ -184,7 +183,7 @@ fn accept(run: &Run, input: &Input) -> Result<(), Rejection> {
         (Phase::New, _) => Err(Rejection::NotCreated),
         (_, Input::Create(_)) => Err(Rejection::AlreadyCreated),
         (_, Input::Moment(moment)) => accept_moment(run, moment),
-        // Whoever tries a failed run again may ask somebody else.
+        // A failed run may be retried with other agents.
         (Phase::Running | Phase::Waiting(_) | Phase::Failed(_), Input::SetAgents(agents)) => {
             let unknown = agents.keys().find(|id| !run.plan().nodes.contains_key(*id));
             unknown.map_or(Ok(()), |id| Err(Rejection::UnknownNode(id.clone())))
@@ -261,7 +260,7 @@ fn instant(draft: &mut Draft<'_>, moment: Moment) {
         let Acting { act, place, timeline } = acts.remove(0);
         if let Some(index) = timeline {
             draft.emit(TimelineReached { index, act: act.clone() });
-            // What a timeline does and the run does not take has no effect.
+            // An act of a timeline that the run refuses has no effect.
             if exclusive::accept(draft.run(), &act).is_err() {
                 return schedule::go_on(draft);
             }
@@ -269,7 +268,7 @@ fn instant(draft: &mut Draft<'_>, moment: Moment) {
         exclusive::perform(draft, act, place);
         return;
     }
-    // Stable: within a class the order is that of the list.
+    // The sort is stable: within a class, the order of the list is kept.
     acts.sort_by_key(|acting| acts::class(&acting.act));
     if !acts.is_empty() {
         halt::wake(draft);
@@ -295,7 +294,7 @@ fn instant(draft: &mut Draft<'_>, moment: Moment) {
 fn create(draft: &mut Draft<'_>, created: RunCreated) {
     let entry = created.plan.entry.clone();
     draft.emit(created);
-    // The request is the first payload. It crosses no edge; its id is that of `run.created`.
+    // The request is the first payload. It crosses no edge, and has the id of `run.created`.
     let request = draft.run().request_payload();
     draft.emit_at(
         &entry,

@@ -14,7 +14,7 @@ pub enum Rejection {
     /// Anything before the creation.
     #[error("the run does not exist yet")]
     NotCreated,
-    /// A report for a turn that nobody waits for: it was interrupted, or reported before.
+    /// A report for a turn that is not in flight: it was interrupted, or reported before.
     #[error("turn {turn} is not in flight")]
     StaleTurn {
         /// The turn.
@@ -38,7 +38,7 @@ pub enum Rejection {
     /// Its branch is not being published.
     #[error("the branch of the cast is not being published")]
     NotPublishing,
-    /// Whoever knows time zones has not said when a schedule comes round next.
+    /// The caller has not given the next tick of a schedule.
     #[error("nobody has said when the schedule of `{0}` comes round next")]
     NoNextTick(NodeId),
     /// There is nothing to revive.

@@ -17,7 +17,7 @@ use crate::decide::{consent, elements, settle, spending, stall};
 use crate::state::{Branch, Checkout, Held, Iteration, Payload, Phase, Run, Why};
 use crate::tally::{Look, look};
 
-/// Starts all that is runnable; if nothing is left to do, the run comes to rest.
+/// Starts every runnable turn. If nothing is left to do, the run rests.
 pub(crate) fn go_on(draft: &mut Draft<'_>) {
     while draft.run().phase == Phase::Running && !draft.is_cut() {
         let Some(next) = next_start(draft.run()) else { break };
@@ -72,7 +72,7 @@ fn next_start(run: &Run) -> Option<Next> {
     }
     let may = |index: usize, start: Start| {
         look(Look::Start);
-        // Whether the run may spend more is asked by whoever starts it.
+        // The caller checks the budget of the run.
         start.barred(run, index, &[Gate::RunBudget]).is_none()
     };
     // Manual turns come first (D7).
@@ -174,7 +174,7 @@ pub(crate) fn start_turn(draft: &mut Draft<'_>, index: usize, cause: Cause, payl
     let (id, missing) = (id.clone(), missing_path(run, node, index));
     let seq = note_start(draft, index, cause, payloads, missing.is_some());
     if let Some(path) = missing {
-        // Nobody is asked to invent what is not there.
+        // Without a required value, the runtime answers the turn itself.
         let context = format!("{path} is not available, so this socket was not asked.");
         settle::answered(draft, seq, &context);
         if draft.answers() && draft.run().phase == Phase::Running {

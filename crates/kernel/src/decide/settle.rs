@@ -232,7 +232,7 @@ pub(crate) fn fail(
     draft.emit(RunFailed { code, message, socket, artifacts, edge_id });
 }
 
-/// Writes down that nobody will know how the turns in flight end.
+/// Records that the turns in flight were interrupted and their results are unknown.
 pub(crate) fn interrupt_all(draft: &mut Draft<'_>, reason: InterruptReason) {
     interrupt_each(draft, |_| (reason, None));
 }

@@ -12,7 +12,7 @@ use crate::state::Phase;
 pub(crate) fn skip(draft: &mut Draft<'_>, named: Option<&str>, reason: Option<String>) {
     let run = draft.run();
     let found = skipping::meant(run, named).expect("checked before");
-    // Whoever had only repeated itself is done with it, and what was stopped to skip the item is to go on.
+    // Skipping the item resolves a stall, and a run that was stopped for the skip continues.
     let goes_on = run.stopping
         || matches!(&run.phase, Phase::Waiting(waiting) if waiting.reason == WaitReason::Stall);
     let mover = run.node(found.mover).0.clone();

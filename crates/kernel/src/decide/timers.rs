@@ -7,8 +7,8 @@ use crate::decide::draft::Draft;
 use crate::span::micros;
 use crate::state::Run;
 
-/// Sets the first tick of every scheduled node: one interval after the run's start (D18), or when its
-/// schedule comes round (D63). Nodes that are to run at the start tick now (D71).
+/// Sets the first tick of every scheduled node: one interval after the start of the run (D18), or at the next time
+/// of its schedule (D63). Nodes that run at the start tick now (D71).
 pub(crate) fn begin(draft: &mut Draft<'_>) {
     for index in draft.run().wiring().scheduled.clone() {
         let (id, node) = draft.run().node(index);
@@ -22,8 +22,8 @@ pub(crate) fn begin(draft: &mut Draft<'_>) {
     fire_due(draft);
 }
 
-/// Sets the next tick of a node: on its grid the first that is still to come, by its schedule the one that
-/// the decision was told of.
+/// Sets the next tick of a node: for an interval the next one in the future, for a schedule the one that the caller
+/// gave.
 fn set_tick(draft: &mut Draft<'_>, index: usize) {
     let run = draft.run();
     let (id, node) = run.node(index);

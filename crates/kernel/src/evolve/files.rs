@@ -46,7 +46,7 @@ pub(super) fn interrupted(run: &mut Run, turn: &Turn, data: &TurnInterrupted) {
     }
 }
 
-/// A branch that could not be published: whoever carries the run on says which files count.
+/// The branch could not be published. The command that resumes the run decides which files are used.
 pub(super) fn waits(run: &mut Run, data: &RunWaiting) {
     let Some(files) = run.files.as_mut().filter(|_| data.reason == WaitReason::Workspace) else {
         return;

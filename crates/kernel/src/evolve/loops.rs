@@ -125,7 +125,7 @@ pub(super) fn route_selected(run: &mut Run, from: &NodeId, data: &RouteSelected)
     // An exit of a loop is no edge of the node: it has no bound of its own.
     let edge = run.wiring().edge(run.plan(), edge_id);
     let bound = edge.and_then(|edge| edge.max_traversals);
-    // Where nothing ran, nothing else would notice that the work goes round.
+    // Without a turn, nothing else would detect that the work goes in circles.
     let counts = from.routing == Routing::First || data.turn.is_none() || on_failure;
     let target = run.plan().nodes.get_index_of(data.to.as_str());
     if bound.is_some() {

@@ -100,7 +100,7 @@ pub fn evolve(run: &mut Run, event: &Event) {
         EventBody::AgentsChosen(data) => run.agents = Arc::new(data.agents.clone()),
         EventBody::WorkspacePublishing(_) => files::branch(run, Branch::Publishing),
         EventBody::WorkspacePublished(_) => files::branch(run, Branch::Published),
-        // Facts for whoever reads the journal; what they lead to is its own event.
+        // These events only inform readers of the journal; their consequences are separate events.
         EventBody::OutputFieldsIgnored(_) | EventBody::LoopExhausted(_) => {}
     }
 }

@@ -107,7 +107,7 @@ pub(super) fn consumed(run: &mut Run, at: &NodeId, data: &PayloadConsumed) {
 pub(super) fn ended(run: &mut Run, at: &NodeId, edge: &EdgeId, id: Uuid, accepted: bool) {
     let index = run.index_of(at);
     at_inputs(run, index, Some(edge), |run| {
-        // Whoever offers a payload may give it the id of another: one that was not accepted is the newest.
+        // A sender may reuse the id of another payload. A payload that was not accepted is always the newest.
         let take = if accepted { DeliveryQueue::take } else { DeliveryQueue::take_newest };
         let waiting = run.queues.get_mut(edge).and_then(|queue| take(queue, id));
         if waiting.is_none() {
@@ -148,7 +148,7 @@ fn set_quiet(run: &mut Run, to: usize, edge: &EdgeId, until: Option<Micros>) -> 
     earlier
 }
 
-/// A timer has come to its instant.
+/// A timer has fired.
 pub(super) fn timer_fired(run: &mut Run, event: &Event, data: &TimerFired) {
     let index = run.index_of(node(event));
     let set = run.timers.iter().find(|(_, at, timer)| *at == index && *timer == data.timer);

@@ -6,7 +6,7 @@ use crate::ask::output;
 use crate::ask::repeats::{ALTERNATING_OUTPUTS, EQUAL_DIFFS, EQUAL_FAILURES};
 use crate::state::{ItemId, LastOutput, Traces};
 
-/// Keeps what the newest turns of a node came to, as far as they are about the same work item.
+/// Keeps hashes of the results of the newest turns of a node, for the current work item only.
 pub(crate) fn remember(traces: &mut Traces, turn: u64, item: Option<ItemId>, last: &LastOutput) {
     if traces.item != item {
         *traces = Traces { item, ..Traces::default() };

@@ -19,7 +19,7 @@ pub(super) fn turn_started(run: &mut Run, event: &Event, data: &TurnStarted) {
     let before = run.held.of_node(index).find(|(_, held)| held.turn.visit == data.visit);
     let before = before.map(|(ended, _)| ended).and_then(|ended| run.held.take(ended));
     if let Some(held) = before.as_ref().filter(|held| held.why == Why::Passing) {
-        // Whoever tries it again does not wait for the timer, and nothing else waits for it either.
+        // A manual retry does not wait for the timer, and nothing else needs the timer.
         let timer = Timer::Retry { turn: held.started };
         run.timers.retain(|(_, _, set)| *set != timer);
     }
@@ -150,7 +150,7 @@ fn end_turn(run: &mut Run, started: u64) -> Turn {
 
 fn spend(run: &mut Run, node: usize, report: &TurnOutput) {
     let Some(TurnUsage { input_tokens, output_tokens, cost }) = report.usage else { return };
-    // What a provider reports may be any number; a sum that cannot be held stays at the most.
+    // A provider may report any number, so the sum saturates.
     let tokens = input_tokens.unwrap_or(0).saturating_add(output_tokens.unwrap_or(0));
     run.usage.tokens = run.usage.tokens.saturating_add(tokens);
     if let Some(cost) = cost {
@@ -223,7 +223,7 @@ pub(super) fn turn_failed(run: &mut Run, event: &Event, data: &TurnFailed) {
         Why::Failed
     };
     if why == Why::Failed && leads_on(run, turn.node, data.code) {
-        // What is being routed now is its failure.
+        // The failure of the turn is routed now.
         run.crossing = turn.trail.clone();
         run.passed = None;
         run.last.item = turn.about;

@@ -93,10 +93,10 @@ fn top_level_objects(text: &str) -> impl Iterator<Item = (Map<String, Value>, &s
                     return Some((object, &text[start..from]));
                 }
                 Some(Err(error)) => looked_at(|| read_before(&text[start..], &error)),
-                // What begins with a brace is nothing else.
+                // Text that begins with a brace can only be an object.
                 Some(Ok(_)) | None => {}
             }
-            // What is inside a broken object is not at the top level, whatever it says.
+            // The content of a broken object is not at the top level.
             from = if begins_object(&text[start..]) {
                 start + braced(&text[start..])
             } else {
@@ -137,7 +137,7 @@ fn braced(text: &str) -> usize {
     text.len()
 }
 
-/// Tells the tests how many bytes were looked at; otherwise nothing, and it costs nothing.
+/// Counts the bytes that were looked at, in tests only.
 #[cfg(not(test))]
 fn looked_at(_bytes: impl FnOnce() -> usize) {}
 

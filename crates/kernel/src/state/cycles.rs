@@ -9,8 +9,8 @@ pub(crate) fn on_cycles(plan: &Plan) -> BTreeSet<usize> {
     cyclic(plan, |_| true)
 }
 
-/// Those of them that can do so without an edge that has a bound of its own, by their place in the plan: their turns are
-/// counted where no budget bounds them (D23).
+/// The nodes on a cycle without a bounded edge, by their place in the plan: their turns are counted if no budget
+/// bounds them (D23).
 #[must_use]
 pub fn without_bound(plan: &Plan) -> BTreeSet<usize> {
     cyclic(plan, |edge| edge.max_traversals.is_none())

@@ -27,7 +27,7 @@ pub(crate) enum Checkout {
     PutBack,
     /// Leftovers of several interrupted turns: the process that takes the run up measures the files.
     Unknown,
-    /// Files that somebody else changed.
+    /// Files that were changed from outside the run.
     Changed(FileState),
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct Held {
 /// Why a turn has no result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Why {
-    /// Nobody knows how it ended.
+    /// It was interrupted; its result is unknown.
     Interrupted,
     /// It broke the contract, in these ways, as the event at that place says.
     Rejected(u64, String),
@@ -56,7 +56,7 @@ impl HeldTurns {
         self.released.iter().map(|ended| (*ended, &self.turns[ended]))
     }
 
-    /// Those of a node, in the order in which they ended.
+    /// The held turns of a node, in the order in which they ended.
     pub(crate) fn of_node(&self, node: usize) -> impl Iterator<Item = (u64, &Held)> {
         let of = self.by_node.get(&node).into_iter().flatten();
         of.map(|ended| (*ended, &self.turns[ended]))

@@ -64,7 +64,7 @@ impl DeliveryQueue {
         }
     }
 
-    /// A payload of the edge has come to its end.
+    /// A payload of the edge was consumed or dropped.
     pub(crate) fn ended(&mut self) {
         self.pending = self.pending.saturating_sub(1);
     }

@@ -14,7 +14,7 @@ use super::{InFlightTurns, InputBuffer, ItemId, Memo, Payload, Rounds, Trail};
 pub(crate) struct NodeState {
     /// Turns started here, not counting further attempts.
     pub(crate) visits: u32,
-    /// Turns that came to a result.
+    /// Number of completed turns.
     pub(crate) completed: u32,
     pub(crate) in_flight: InFlightTurns,
     /// Payloads that crossed no edge and are not yet attached.
@@ -61,7 +61,7 @@ pub(crate) struct Taken {
     pub(crate) refused: bool,
 }
 
-/// Hashes of what the newest turns of a node came to, each with its turn.
+/// Hashes of the results of the newest turns of a node, each with its turn.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Traces {
     /// The work item that they are about: a loop that moves does not stand still.

@@ -39,14 +39,14 @@ pub struct Run {
     pub(crate) phase: Phase,
     /// Whether the scheduler starts turns.
     pub(crate) pace: Pace,
-    /// Whether that is because somebody stops the run, and what is under way is being ended.
+    /// Whether the run is being stopped, and the turns in flight are being ended.
     pub(crate) stopping: bool,
     /// Where turns may write.
     pub(crate) global: GlobalMode,
     /// Who answers the agent nodes.
     #[serde(default)]
     pub(crate) agents: Arc<Answerers>,
-    /// Why it was told not to, where it found that out itself.
+    /// The stall that was detected, until the pace is automatic again.
     pub(crate) stalled: Option<Stall>,
     pub(crate) variables: Map<String, Value>,
     pub(crate) last: LastOutput,
@@ -76,7 +76,7 @@ pub struct Run {
     pub(crate) loops: Vec<LoopState>,
     /// How often bounded edges were taken.
     pub(crate) traversals: BTreeMap<EdgeId, Traversed>,
-    /// Why work was sent back, by the node that will hear of it.
+    /// Why work was sent back, by the node that receives the reason in its next prompt.
     pub(crate) follow_ups: BTreeMap<usize, FollowUps>,
     /// Multi-turn nodes that wait for a person, with their last result.
     pub(crate) paused: BTreeMap<usize, LastOutput>,

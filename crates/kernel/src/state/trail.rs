@@ -30,7 +30,7 @@ struct Level {
     rounds: BTreeMap<EdgeId, u32>,
 }
 
-/// A node that work comes to.
+/// A node that receives work.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry<'a> {
     pub(crate) node: usize,
@@ -64,7 +64,8 @@ impl Level {
 }
 
 impl Trail {
-    /// How many levels stay when work comes to a node: those outside of every loop that is left or entered.
+    /// The number of levels that stay when a node receives work: those outside of every loop that is left or
+    /// entered.
     fn shared(&self, to: Entry<'_>) -> usize {
         let around = self.levels.iter().skip(1).zip(to.loops);
         let same = around.take_while(|(level, region)| {
@@ -139,7 +140,7 @@ impl Trail {
         levels[place] = Level { region: Some(region), ..Level::default() };
     }
 
-    /// Somebody gave the work further allowance.
+    /// A command granted more cycles.
     pub(crate) fn forgive(&mut self) {
         for level in Arc::make_mut(&mut self.levels) {
             level.cycles = 0;

@@ -140,7 +140,7 @@ impl Caught {
 /// How far a list of the script has been used.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ScriptPosition {
-    /// The first entry that nobody has taken.
+    /// The first entry that no turn has taken.
     pub(crate) next: u32,
     /// Entries that interrupted attempts gave back.
     pub(crate) returned: BTreeSet<u32>,

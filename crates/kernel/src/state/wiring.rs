@@ -16,7 +16,7 @@ pub(crate) struct Wiring {
     edges: BTreeMap<EdgeId, (usize, Place)>,
     /// Nodes whose turns wait for a person.
     pub(crate) approved: BTreeSet<usize>,
-    /// Those of them inside each loop, in the order of the loops.
+    /// The same nodes by loop, in the order of the loops.
     pub(crate) approved_in: Vec<Vec<usize>>,
     /// Nodes that the scheduler may start without a person.
     pub(crate) by_itself: BTreeSet<usize>,

@@ -29,7 +29,7 @@ fn with_more(mut plan: Plan, count: usize, node: &Node) -> Plan {
     plan
 }
 
-/// How often that is looked at while somebody offers something elsewhere.
+/// Counts the looks of this kind while a payload is offered on an unrelated edge.
 fn looks_elsewhere(play: &mut Play, what: Look) -> u64 {
     looks_during(what, || {
         play.offer("a->idle", "x");

@@ -93,7 +93,7 @@ fn ten_times_the_nodes_cost_ten_times_as_much() {
     let [small, large] = [1_000, 10_000].map(|count| run_through(fan_out(count)));
     for took in [&hundred, &small, &large] {
         assert!(took.looks > took.turns, "the work is counted: {took:?}");
-        // Whoever looks at all nodes for each of them looks at millions.
+        // A scan of all nodes for each node would take millions of looks.
         assert!(took.looks <= 150 * took.turns, "{took:?}");
     }
     assert!(large.looks <= 11 * small.looks, "{small:?} and {large:?}");

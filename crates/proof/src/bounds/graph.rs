@@ -242,7 +242,7 @@ pub(crate) fn starts_by_itself(node: &Node) -> bool {
     auto && node.trigger != Trigger::ManualOnly
 }
 
-/// The verdicts that a turn of a node can come to.
+/// The possible verdicts of a turn of a node.
 fn verdicts(node: &Node) -> Vec<Option<bool>> {
     let mut verdicts = match (node.verdict, node.parse) {
         (Some(_), _) => vec![Some(true), Some(false)],

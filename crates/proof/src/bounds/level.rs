@@ -76,7 +76,7 @@ impl Level<'_> {
         self.graph.loops[node].get(self.depth()).map_or(At::Node(node), |inner| At::Loop(*inner))
     }
 
-    /// The most that a pass can come to that begins at one of these nodes.
+    /// The maximum weight of a pass that begins at one of these nodes.
     pub(crate) fn pass(&self, starts: &BTreeSet<usize>, weights: &Weights) -> Pass {
         let size = self.graph.plan.nodes.len() + self.graph.regions.len() + 1;
         let mut search =

@@ -147,7 +147,7 @@ impl<'a> Bounds<'a> {
         Some(sum.map_or(turns, |sum| sum.min(turns)))
     }
 
-    /// The bounds as they are told; costs are left to whoever knows the past.
+    /// The bounds as they are reported. The caller adds costs, which need data of past runs.
     #[must_use]
     pub fn body(&self, items: Option<u64>) -> BoundsBody {
         let sockets = self.plan.nodes.iter().enumerate().map(|(index, (id, node))| {

@@ -46,7 +46,8 @@ impl Steps<'_> {
         shares.into_iter().map(total).collect()
     }
 
-    /// The shares of all nodes of a level, with the place of each in a pass: its own, or that of the loop around it.
+    /// The shares of all nodes of a level, each with its place in a pass: its own, or the place of the loop around
+    /// it.
     fn shares(&self, region: Option<usize>, start: usize) -> Vec<(usize, usize, Share)> {
         let depth = region.map_or(0, |region| self.graph.regions[region].chain.len());
         let own = |node: &usize| {

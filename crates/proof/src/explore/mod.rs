@@ -26,8 +26,8 @@ pub struct Explored<'a> {
     options: &'a Options,
 }
 
-/// Looks at every history of a plan. `progress` hears how many states are known and how many of them are still to be
-/// looked at.
+/// Explores every history of a plan. `progress` gets the number of known states and how many of them are still to
+/// be explored.
 pub fn explore<'a>(
     plan: &'a Plan,
     options: &'a Options,
@@ -62,7 +62,7 @@ impl Explored<'_> {
         (&self.search.first, &self.search.links)
     }
 
-    /// All of it, as it is told.
+    /// The whole result as it is reported.
     #[must_use]
     pub fn body(&self) -> ExploreBody {
         let (search, plan) = (&self.search, self.search.plan);

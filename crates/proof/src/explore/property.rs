@@ -23,7 +23,7 @@ pub enum Property {
     NeverDrops,
 }
 
-/// The forms of a property, for whoever wrote it wrongly.
+/// The forms of a property, for the error message.
 const FORMS: &str = "`completes`, `never SOCKET`, `always SOCKET before SOCKET`, `at-most N SOCKET`, `every-item SOCKET`, `never-drops`";
 
 impl FromStr for Property {

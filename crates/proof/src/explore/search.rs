@@ -71,7 +71,7 @@ pub(crate) enum Kind {
     ItemsLeft(String),
     /// A variable is read before anything has set it.
     Unset(String, NodeId),
-    /// Two turns come to different ends in different orders.
+    /// Two turns lead to different results in different orders.
     Race(NodeId, NodeId),
     /// A property does not hold.
     Refutes(usize),
@@ -347,7 +347,7 @@ impl<'a> Search<'a> {
     fn race(&mut self, state: u32, run: &Run) {
         let found = self.races.look(run, self.plan, &self.answers, self.manner);
         for (one, other, steps) in found {
-            // The later of the two orders is told; the first is the usual one.
+            // The later of the two orders is reported; the first is the usual one.
             let place = Place { state, step: None, cut: false };
             self.races.steps.insert((one.clone(), other.clone()), steps);
             self.note(Kind::Race(one, other), &place);

@@ -69,7 +69,7 @@ pub(crate) fn begin_with(plan: &Plan, timeline: u32) -> Option<(Run, Vec<Event>)
     Some((run, events))
 }
 
-/// Hands an input to the kernel. A run that nothing but a person brings on comes to rest.
+/// Passes an input to the kernel. A run that only a person can continue rests.
 fn take(run: &mut Run, at: Micros, input: Input) -> Option<Vec<Event>> {
     let due: Vec<NodeId> =
         due_schedules(run, at, &input).into_iter().map(|(node, _)| node.clone()).collect();

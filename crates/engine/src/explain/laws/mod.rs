@@ -49,7 +49,7 @@ impl Simulated {
             evolve(&mut run, event);
             states.push(run.clone());
         }
-        // What a fork at each event begins with: a decision that it cuts starts nothing more.
+        // The state of a fork at each event: a decision that the fork cuts starts no more turns.
         let mut settled = Vec::new();
         let mut alive: Vec<u64> = Vec::new();
         let mut before = Run::new(RunId::new("simulated"));
@@ -88,7 +88,7 @@ impl Simulated {
         &self.settled[usize::try_from(seq).unwrap() - 1]
     }
 
-    /// The run, for whoever looks for what went wrong: `MATERIA_WHY_SEED=N` runs one seed alone.
+    /// The run as text, to debug a failure: `MATERIA_WHY_SEED=N` runs one seed alone.
     fn told(&self, name: &NodeId) -> String {
         let node = &self.states[0].created().unwrap().plan.nodes[name];
         let lines = self.events.iter().map(|event| {

@@ -17,7 +17,7 @@ pub(super) fn assemble(run: &Run, index: usize, seq: u64, payloads: &[Payload]) 
     UtilityInput::in_parts(InputParts { hash, fields, same_as: None }, whole)
 }
 
-/// The input of a further attempt: that of the one before, once more.
+/// The input of a retry: the same as in the attempt before.
 pub(crate) fn again(whole: Arc<Value>, before: u64) -> UtilityInput {
     let hash = text_hash(&UtilityInput::text_of(&whole));
     let parts = InputParts { hash, fields: IndexMap::new(), same_as: Some(before) };

@@ -91,7 +91,7 @@ fn afresh(run: &Run, turn: &Turn, before: &str) -> prompt::Layered {
     layered
 }
 
-/// A session that nobody has used.
+/// A new, unused session.
 pub(crate) fn fresh_session(run: &Run, seq: u64) -> SessionRef {
     SessionRef { id: run.uuid(seq), resume: false }
 }

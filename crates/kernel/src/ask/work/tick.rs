@@ -63,7 +63,7 @@ pub(super) fn is_one(layers: &[PromptLayer]) -> bool {
     layers.first().is_some_and(|layer| layer.name == NAME)
 }
 
-/// Whether a layer of a tick is worth saying again to somebody who has the whole first prompt.
+/// Whether a layer of a tick is repeated in a session that already has the whole first prompt.
 pub(super) fn outlives_its_session(layer: &PromptLayer) -> bool {
     layer.name == NAME || layer.name == REPAIR
 }
