@@ -19,6 +19,8 @@
 //!   two casts side by side.
 //! * [`own_cases`]: project files for the author's conformance cases.
 //! * [`recorded`]: a finished cast as a script and as a conformance case. [`play`]: runs a plan in memory.
+//! * [`whatif`]: the answers of a cast played against the loadout of today.
+//! * [`blame`]: the sources of a prompt.
 //! * [`export`]: one cast as one page. [`archive`]: one cast as one file that can be verified.
 //! * [`subject`]: a cast to look at, in a journal or in an archive.
 //! * [`verify`]: checks a cast against its events. [`health`]: agents that are usable here.
@@ -40,6 +42,7 @@
 pub mod act;
 pub mod agents;
 pub mod archive;
+pub mod blame;
 pub mod bounds;
 pub mod cast_context;
 pub mod cast_id;
@@ -83,6 +86,7 @@ pub mod try_utility;
 pub mod turn_output;
 pub mod verify;
 pub mod view;
+pub mod whatif;
 pub mod workspace;
 
 pub use failure::Failure;

@@ -10,8 +10,8 @@ pub use openapi::openapi;
 pub use typescript::typescript;
 
 use materia_contract::body::{
-    BoundsBody, BudgetBody, CaseBody, CrashtestBody, ExploreBody, Grid, Health, ReplayBody,
-    TestBody, Told, Why,
+    BlameBody, BoundsBody, BudgetBody, CaseBody, CrashtestBody, ExploreBody, Grid, Health,
+    ReplayBody, TestBody, Told, WhatIfBody, Why,
 };
 use materia_contract::case::Case;
 use materia_contract::script::Script;
@@ -39,6 +39,8 @@ pub fn schemas() -> Vec<(&'static str, String)> {
         ("replay.schema.json", text::<ReplayBody>("Materia verification of a cast")),
         ("case-made.schema.json", text::<CaseBody>("Materia cast that was written as a case")),
         ("test.schema.json", text::<TestBody>("Materia line of a test of cases")),
+        ("whatif.schema.json", text::<WhatIfBody>("Materia cast against another loadout")),
+        ("blame.schema.json", text::<BlameBody>("Materia sources of a prompt")),
         ("command.schema.json", text::<Command>("Materia command")),
         ("receipt.schema.json", text::<Receipt>("Materia receipt of a command")),
         ("openapi.json", pretty(&openapi())),

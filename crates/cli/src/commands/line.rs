@@ -3,10 +3,10 @@
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use super::{
-    abort, approve, attach, bounds, budget, case, cast, casts, check, clean, compare, completions,
-    conformance, crashtest, demo, doctor, events, explore, export, finish, fork, grid, init, link,
-    loadout, logs, man, materia, mode, output, recast, replay, resume, revive, say, schemas, serve,
-    show, skip, stop, test, trigger, utility, why, workspace,
+    abort, approve, attach, blame, bounds, budget, case, cast, casts, check, clean, compare,
+    completions, conformance, crashtest, demo, doctor, events, explore, export, finish, fork, grid,
+    init, link, loadout, logs, man, materia, mode, output, recast, replay, resume, revive, say,
+    schemas, serve, show, skip, stop, test, trigger, utility, whatif, why, workspace,
 };
 use crate::args::Global;
 
@@ -88,9 +88,11 @@ pub(crate) enum Command {
     Materia(materia::MateriaArgs),
     Utility(utility::UtilityArgs),
     Why(why::WhyArgs),
+    Blame(blame::BlameArgs),
     Compare(compare::CompareArgs),
     Case(case::CaseArgs),
     Test(test::TestArgs),
+    Whatif(whatif::WhatIfArgs),
     Export(export::ExportArgs),
     Serve(serve::ServeArgs),
     Ui(serve::UiArgs),
@@ -128,7 +130,9 @@ impl Command {
             | Self::Utility(_)
             | Self::Why(_)
             | Self::Compare(_)
+            | Self::Blame(_)
             | Self::Case(_)
+            | Self::Whatif(_)
             | Self::Export(_)
             | Self::Attach(_)
             | Self::Doctor(_)

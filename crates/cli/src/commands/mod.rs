@@ -3,6 +3,7 @@
 pub(crate) mod abort;
 pub(crate) mod approve;
 pub(crate) mod attach;
+mod blame;
 mod bounds;
 pub(crate) mod budget;
 mod case;
@@ -44,6 +45,7 @@ pub(crate) mod stop;
 mod test;
 pub(crate) mod trigger;
 pub(crate) mod utility;
+mod whatif;
 pub(crate) mod why;
 pub(crate) mod workspace;
 
@@ -123,9 +125,11 @@ fn run(cli: &Cli, terminal: &mut Terminal) -> Result<Exit, Failure> {
         Command::Materia(args) => materia::materia(args, global, terminal),
         Command::Utility(args) => utility::utility(args, global, terminal),
         Command::Why(args) => why::why(args, global, terminal),
+        Command::Blame(args) => blame::blame(args, global, terminal),
         Command::Compare(args) => compare::compare(args, global, terminal),
         Command::Case(args) => case::case(args, global, terminal),
         Command::Test(args) => test::test(args, global, terminal),
+        Command::Whatif(args) => whatif::whatif(args, global, terminal),
         Command::Export(args) => export::export(args, global, terminal),
         Command::Serve(args) => serve::serve(args, global, terminal),
         Command::Ui(args) => serve::ui(args, global, terminal),

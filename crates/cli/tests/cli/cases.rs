@@ -230,7 +230,7 @@ fn every_cast_of_the_corpus_that_can_becomes_a_case_that_passes() {
     assert!(passed * 10 > count * 7, "{passed} of {count}: {reasons:#?}");
 }
 
-fn begins(case: &Value) -> bool {
+pub(crate) fn begins(case: &Value) -> bool {
     let further = case["then"].as_array().into_iter().flatten().map(|step| &step["args"]);
     let word = |word: &Value| word == "cast" || word == "link";
     std::iter::once(&case["args"])
@@ -238,7 +238,7 @@ fn begins(case: &Value) -> bool {
         .any(|args| args.as_array().is_some_and(|words| words.iter().take(3).any(word)))
 }
 
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+pub(crate) fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {

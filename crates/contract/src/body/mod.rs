@@ -3,6 +3,7 @@
 //!
 //! Each is a type with a schema of its own under `schemas/`.
 
+mod blame;
 mod bounds;
 mod budget;
 mod compare;
@@ -15,9 +16,13 @@ mod health;
 mod replay_report;
 mod test;
 mod told;
+mod whatif;
 mod why;
 mod workspace;
 
+pub use blame::{
+    BlameBody, BlameKind, BlameSource, BlamedField, BlamedSpan, BlamedTurn, BlamedVariable,
+};
 pub use bounds::{
     BoundOf, BoundsBody, CastBound, CostBound, NoBound, PastTurns, Quantiles, SocketBound,
 };
@@ -39,6 +44,9 @@ pub use health::{AgentHealth, GitProgram, Health, NodeRuntime, PlanningSupport, 
 pub use replay_report::{Mismatch, ReplayBody, Verified};
 pub use test::{CaseBody, TestBody, TestedAll, TestedCase, Untaken};
 pub use told::Told;
+pub use whatif::{
+    MovedCursor, Parting, PartingKind, RouteEnd, TakenEdge, TurnName, Unanswered, Way, WhatIfBody,
+};
 pub use why::{Because, Condition, Suggested, SuggestedStep, Suggestion, Why};
 pub use workspace::{
     Cleaned, CleanedItem, WorkspaceBody, WorkspaceCommit, WorkspaceDiff, WorkspaceFile,

@@ -1,0 +1,41 @@
+use clap::Args;
+use materia_app::whatif;
+
+use crate::args::Global;
+use crate::failure::{Exit, Failure};
+use crate::project::Project;
+use crate::terminal::Terminal;
+
+/// Play a recorded cast against the loadout of today
+///
+/// Every turn gets the answer that the cast has for its socket, work item and attempt, in simulated time; what people
+/// did is done again. Shows the turn at which the routes part, the turns that would be asked and that the cast never
+/// answered, and the turns that are not reached any more. Runs no program and writes nothing.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  materia whatif last\n  materia whatif 20261115T0226 Release --json\n\nExit status: 0 the same route, 1 the routes part, 2 the cast cannot be played again."
+)]
+pub(crate) struct WhatIfArgs {
+    /// The cast: its id, the beginning of it, or `last`
+    #[arg(value_name = "ID")]
+    id: String,
+    /// The loadout; otherwise that of the cast, as the project has it now
+    #[arg(value_name = "LOADOUT")]
+    loadout: Option<String>,
+}
+
+/// Runs `whatif`.
+pub(crate) fn whatif(
+    args: &WhatIfArgs,
+    global: &Global,
+    terminal: &mut Terminal,
+) -> Result<Exit, Failure> {
+    let (project, found) = Project::with_cast(&args.id, global)?;
+    let body = whatif::whatif(&project, &found, args.loadout.as_deref())?;
+    if terminal.json {
+        terminal.data(&body)?;
+    } else {
+        terminal.text(&whatif::told(&body))?;
+    }
+    Ok(if body.same { Exit::Done } else { Exit::Failed })
+}
