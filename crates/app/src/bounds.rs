@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::Path;
 
 use materia_contract::body::{BoundOf, BoundsBody, CostBound, PastTurns, Quantiles, SocketBound};
 use materia_contract::{Amount, Plan};
-use materia_engine::blocking;
+use materia_engine::{Journal, blocking};
 use materia_proof::bounds::Bounds;
 
 use crate::failure::Failure;
@@ -17,8 +18,20 @@ const CASTS_MAX: usize = 50;
 
 /// The bounds of a plan, with the costs of past turns of the project.
 pub fn bounds(project: &Project, plan: &Plan, items: Option<u64>) -> Result<BoundsBody, Failure> {
+    let journals = project.journals()?;
+    let journals = journals.iter().map(|(root, journal)| (root.as_path(), journal as &dyn Journal));
+    bounds_with(project, journals, plan, items)
+}
+
+/// The same with journals that are open already.
+pub fn bounds_with<'a>(
+    project: &Project,
+    journals: impl Iterator<Item = (&'a Path, &'a dyn Journal)>,
+    plan: &Plan,
+    items: Option<u64>,
+) -> Result<BoundsBody, Failure> {
     let mut body = Bounds::of(plan).body(items);
-    let past = past(project)?;
+    let past = past(project, journals)?;
     for socket in &mut body.sockets {
         socket.past = past.get(&socket.materia).and_then(|turns| distribution(turns));
         let enforced = plan.nodes.get(&socket.socket).and_then(|node| node.budgets?.cost);
@@ -39,14 +52,17 @@ pub fn bounds(project: &Project, plan: &Plan, items: Option<u64>) -> Result<Boun
 /// Tokens and costs of past turns, by materia.
 type Past = BTreeMap<String, Vec<(u64, Option<Amount>)>>;
 
-fn past(project: &Project) -> Result<Past, Failure> {
+fn past<'a>(
+    project: &Project,
+    journals: impl Iterator<Item = (&'a Path, &'a dyn Journal)>,
+) -> Result<Past, Failure> {
     let mut past = Past::new();
-    for (root, journal) in project.journals()? {
-        let lines = blocking(&journal).list()?.lines;
+    for (root, journal) in journals {
+        let lines = blocking(journal).list()?.lines;
         for line in lines.into_iter().take(CASTS_MAX) {
-            let folders = project.folders(&root, &line.cast_id);
+            let folders = project.folders(root, &line.cast_id);
             // A cast that cannot be read says nothing about costs; other commands say why.
-            let Ok(report) = materia_engine::report(&journal, &line.cast_id, &folders) else {
+            let Ok(report) = materia_engine::report(journal, &line.cast_id, &folders) else {
                 continue;
             };
             for visit in report.visits {
@@ -105,6 +121,13 @@ fn sum(sockets: &[SocketBound]) -> Option<CostBound> {
         cost: sum.cost.zip(one.cost).map(|(sum, one)| sum.saturating_add(one)),
         enforced: sum.enforced && one.enforced,
     }))
+}
+
+/// The bound of turns of a whole cast, and whether there is one. It reads no journal.
+#[must_use]
+pub fn turns(plan: &Plan) -> (bool, BoundOf) {
+    let body = Bounds::of(plan).body(None);
+    (body.bounded, body.cast.turns)
 }
 
 /// The bounds as lines for a person.

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{Response, StatusCode, header};
-use materia_app::{concurrent_casts, config_writer, grid, project, workspace};
+use materia_app::{bounds, concurrent_casts, config_writer, grid, project, workspace};
 use materia_compiler::{Layer, Loaded};
 use materia_contract::api::{
     Catalog, CatalogItem, CheckBody, ConfigBody, Findings, LoadoutView, SaveBody, Saved,
 };
 use materia_contract::{GlobalMode, WorkspaceKind};
+use materia_engine::Journal;
 
 use tokio::runtime::Handle;
 
@@ -135,13 +136,33 @@ fn item(name: &str, layer: Option<&Layer>) -> CatalogItem {
     }
 }
 
+/// `GET /api/loadouts/{name}/bounds`.
+pub(crate) fn bounds(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+    let name = asked.part("name");
+    let served = served(app, asked)?;
+    let checked = served.project.compile(Some(name));
+    if !checked.loaded.config.loadouts.contains_key(name) {
+        return Err(no_loadout());
+    }
+    let (_, compiled) = checked.sound()?;
+    // Without a journal nothing is known about costs.
+    let rooms = app.rooms.of(&served, &Handle::current()).unwrap_or_default();
+    let journals =
+        rooms.iter().map(|room| (room.root.as_path(), room.journal.as_ref() as &dyn Journal));
+    Ok(json(&bounds::bounds_with(&served.project, journals, &compiled.plan, None)?))
+}
+
+fn no_loadout() -> Refused {
+    Refused::unknown("there is no such loadout; GET /api/loadouts lists them")
+}
+
 /// `GET /api/loadouts/{name}`.
 pub(crate) fn loadout(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
     let name = asked.part("name");
     let served = served(app, asked)?;
     let checked = served.project.compile(Some(name));
     if !checked.loaded.config.loadouts.contains_key(name) {
-        return Err(Refused::unknown("there is no such loadout; GET /api/loadouts lists them"));
+        return Err(no_loadout());
     }
     let told = checked.made.as_ref().map(|made| made.workspace);
     let workspace = told.unwrap_or(WorkspaceKind::Project);

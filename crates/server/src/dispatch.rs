@@ -19,8 +19,8 @@ use crate::request::{Request, json, json_as, query_of, text};
 use crate::spill::spilled;
 use crate::state::App;
 use crate::{
-    act, begin, config, demo, edit, events, inbox, list, metrics, page, query, stream, trust,
-    workspace,
+    act, begin, config, demo, edit, events, explore, inbox, list, metrics, page, query, stream,
+    trust, workspace,
 };
 
 /// The routes of the table, and the page for everything else.
@@ -107,7 +107,13 @@ async fn answer(
     }
     let holds_configuration = matches!(
         endpoint.name,
-        Name::SaveConfig | Name::Check | Name::KeepDraft | Name::Diff | Name::Simulate | Name::Link
+        Name::SaveConfig
+            | Name::Check
+            | Name::KeepDraft
+            | Name::Diff
+            | Name::Simulate
+            | Name::Explore
+            | Name::Link
     );
     let most = if holds_configuration { CONFIG_BYTES_MAX } else { BODY_BYTES_MAX };
     announced(&head.headers, if endpoint.method.changes() { most } else { 0 })?;
@@ -126,7 +132,8 @@ async fn answer(
     let body = read(body, most, endpoint.method.changes()).await?;
     let parts = parts.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let asked = Request { parts, query, headers: head.headers, caller, body };
-    if endpoint.method.changes() {
+    // An exploration changes nothing: it ends when nobody waits for it any more.
+    if endpoint.method.changes() && endpoint.name != Name::Explore {
         return to_its_end(app, endpoint, asked).await;
     }
     respond(app, endpoint, asked).await
@@ -182,6 +189,7 @@ async fn respond(
         Name::Metrics => metrics::metrics(app).await,
         Name::Try => edit::tried(app, &asked).await,
         Name::StartDemo => demo::start(app, &asked).await,
+        Name::Explore => explore::explore(app, asked).await,
         Name::Events
         | Name::Cast
         | Name::Turn
@@ -214,6 +222,7 @@ async fn respond(
         | Name::Check
         | Name::Loadouts
         | Name::Loadout
+        | Name::Bounds
         | Name::Materia
         | Name::Choices
         | Name::Drafts
@@ -260,6 +269,7 @@ fn look(app: &Arc<App>, name: Name, asked: &Request) -> Result<Response<Body>, R
         Name::Check => config::check(app, asked),
         Name::Loadouts => config::loadouts(app, asked),
         Name::Loadout => config::loadout(app, asked),
+        Name::Bounds => config::bounds(app, asked),
         Name::Materia => config::materia(app, asked),
         Name::Compare => query::compare(app, asked),
         Name::Choices => edit::choices(app, asked),
@@ -283,6 +293,7 @@ fn look(app: &Arc<App>, name: Name, asked: &Request) -> Result<Response<Body>, R
         | Name::Changes
         | Name::Agents
         | Name::Try
+        | Name::Explore
         | Name::StartDemo
         | Name::Metrics => Err(Refused::unknown("there is nothing here")),
     }

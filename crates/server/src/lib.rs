@@ -25,6 +25,7 @@ mod driven_casts;
 mod driver;
 mod edit;
 mod events;
+mod explore;
 mod guard;
 mod inbox;
 mod keys;

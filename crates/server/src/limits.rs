@@ -41,6 +41,15 @@ pub(crate) const PAGE_BYTES_MAX: usize = 4 << 20;
 /// Large answers that are made at once; further ones wait for room.
 pub(crate) const LARGE_ANSWERS_MAX: usize = 4;
 
+/// Explorations that run at once; further ones wait.
+pub(crate) const EXPLORATIONS_MAX: usize = 2;
+
+/// States that an exploration looks at.
+pub(crate) const EXPLORED_STATES_MAX: usize = 20_000;
+
+/// How long an exploration takes.
+pub(crate) const EXPLORATION_MAX: Duration = Duration::from_secs(4);
+
 /// Bytes of an answer that wait for its reader in memory; a longer one waits in a file.
 pub(crate) const ANSWER_BYTES_MAX: u64 = 256 << 10;
 

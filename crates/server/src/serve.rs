@@ -29,8 +29,8 @@ use crate::driven_casts::{DrivenCasts, Entry};
 use crate::guard::{Asked, Policy};
 use crate::keys::Keys;
 use crate::limits::{
-    ACT_WAIT_MAX, CONNECTIONS_MAX, DEATHS_MAX, HEAD_BYTES_MAX, LARGE_ANSWERS_MAX, READER_WAIT_MAX,
-    REQUEST_WAIT_MAX, STREAMS_MAX,
+    ACT_WAIT_MAX, CONNECTIONS_MAX, DEATHS_MAX, EXPLORATIONS_MAX, HEAD_BYTES_MAX, LARGE_ANSWERS_MAX,
+    READER_WAIT_MAX, REQUEST_WAIT_MAX, STREAMS_MAX,
 };
 use crate::listen::{Called, Listen, Listening};
 use crate::peer::{Caller, Peer};
@@ -134,6 +134,7 @@ pub async fn serve(settings: Settings) -> Result<Serving, ServeError> {
         pending: Pending::default(),
         streams: Arc::new(Semaphore::new(STREAMS_MAX)),
         large: Arc::new(Semaphore::new(LARGE_ANSWERS_MAX)),
+        explorations: Arc::new(Semaphore::new(EXPLORATIONS_MAX)),
         ending: watch::Sender::new(false),
         acts: Arc::default(),
         counts: Counts::default(),

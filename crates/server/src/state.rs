@@ -68,6 +68,8 @@ pub(crate) struct App {
     pub(crate) streams: Arc<Semaphore>,
     /// Room for large answers.
     pub(crate) large: Arc<Semaphore>,
+    /// Room for explorations.
+    pub(crate) explorations: Arc<Semaphore>,
     /// Becomes true when the server ends.
     pub(crate) ending: watch::Sender<bool>,
     /// Shared by requests that change something; ending the server takes it exclusively.

@@ -157,10 +157,21 @@ export async function getText(path: string, query?: Query): Promise<string> {
 }
 
 /** Acts once: the key belongs to what the person did, so a repeated request does nothing more. */
-export async function post<T>(path: string, body: unknown, idempotencyKey = newKey(), query?: Query): Promise<T> {
+export async function post<T>(
+  path: string,
+  body: unknown,
+  idempotencyKey = newKey(),
+  query?: Query,
+  signal?: AbortSignal,
+): Promise<T> {
   if (local) throw new Error("An exported file can only be looked at.");
   const headers = authorised({ "Content-Type": "application/json", "Idempotency-Key": idempotencyKey });
-  const answer = await ask(path, query, { method: "POST", headers, body: JSON.stringify(body) });
+  const answer = await ask(path, query, {
+    method: "POST",
+    headers,
+    body: JSON.stringify(body),
+    ...(signal ? { signal } : {}),
+  });
   return (await answer.json()) as T;
 }
 

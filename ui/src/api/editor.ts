@@ -1,5 +1,6 @@
 // What the editor asks the server: files with their hashes, drafts, checks, differences, walks and links.
-import { change, get, post, Refusal, segment } from "./client";
+import { change, get, newKey, post, Refusal, segment } from "./client";
+import type { ExploreFinding, ExploreView } from "./generated";
 import type { Condition, Finding, Grid, Json, Page, Plan } from "./types";
 
 export interface ConfigFile {
@@ -44,8 +45,8 @@ export type Outcome = "satisfied" | "not_satisfied" | "done" | "fails" | "items"
 export interface Choice {
   socket: string;
   outcome: Outcome;
-  items?: number;
-  text?: string;
+  items?: number | null;
+  text?: string | null;
 }
 export interface WalkStep {
   socket: string;
@@ -53,7 +54,8 @@ export interface WalkStep {
   visit: number;
   item?: string | null;
   itemLabel?: string | null;
-  outcome: string;
+  /** Absent where the runtime answered the turn itself. */
+  outcome?: string | null;
   routes: { edge: string; to: string; exit?: boolean }[];
 }
 export interface WalkAsk {
@@ -134,6 +136,10 @@ export const simulate = (
   choices: Choice[],
 ) => post<Walk>("/simulate", { project, files, loadout, request, choices });
 
+/** Every history of a loadout as it stands; the server stops when the request is given up. */
+export const explore = (project: string, files: Record<string, string>, loadout: string, signal: AbortSignal) =>
+  post<ExploreView>("/explore", { project, files, loadout }, newKey(), undefined, signal);
+
 export const castChoices = (project: string, cast: string) =>
   get<{ loadout: string; choices: Choice[] }>(`/casts/${segment(cast)}/choices`, { project });
 
@@ -143,4 +149,4 @@ export const link = (project: string, files: Record<string, string>, parts: stri
 export const tryUtility = (project: string, materia: string, input: Json, consent: string | null) =>
   post<Tried>("/utilities/try", { project, materia, input, ...(consent ? { consent } : {}) });
 
-export type { Condition };
+export type { Condition, ExploreFinding, ExploreView };

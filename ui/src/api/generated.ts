@@ -417,6 +417,24 @@ export type LoadoutView = { "name": string; "graph"?: (Grid | null); "plan"?: (P
 
 export type DrivenCast = { "castId": RunId; "mayWrite": boolean };
 
+export type BoundsBody = { "loadout": string; "items"?: number | null; "bounded": boolean; "sockets": (SocketBound)[]; "cast": CastBound; "unbounded"?: (NoBound)[] };
+
+export type SocketBound = { "socket": NodeId; "materia": string; "visits": BoundOf; "attempts": number; "turns": BoundOf; "byDefault"?: boolean; "past"?: (PastTurns | null); "cost"?: (CostBound | null) };
+
+export type BoundOf = { "formula"?: string | null; "most"?: number | null };
+
+export type PastTurns = { "turns": number; "tokens": Quantiles; "cost"?: (Quantiles2 | null) };
+
+export type Quantiles = { "p50": number; "p90": number; "largest": number };
+
+export type Quantiles2 = { "p50": number; "p90": number; "largest": number };
+
+export type CostBound = { "tokens"?: number | null; "cost"?: number | null; "enforced": boolean };
+
+export type CastBound = { "visits": BoundOf; "turns": BoundOf; "maxTurns"?: number | null; "cost"?: (CostBound | null) };
+
+export type NoBound = { "socket": NodeId; "field": string };
+
 export type Comparison = { "a": Compared; "b": Compared; "forkedAt"?: number | null; "rows": (ComparedTurn)[]; "routes": (ComparedRoute)[]; "variables": (ComparedValue)[]; "totals": ComparedTotals };
 
 export type Compared = { "castId": RunId; "loadout": string; "request": string; "status": CastStatus; "forkedFrom"?: (RunId | null); "usage": UsageTotals };
@@ -474,6 +492,32 @@ export type WalkRoute = { "edge"?: (EdgeId | null); "to": string; "exit"?: boole
 export type WalkAsk = { "socket": NodeId; "materia": string; "visit": number; "item"?: string | null; "itemLabel"?: string | null; "outcomes": (ChosenEnd)[] };
 
 export type WalkBody = { "project"?: string | null; "files"?: { [key: string]: string }; "loadout"?: string; "request"?: string; "choices"?: (Choice)[] };
+
+export type ExploreView = { "explored"?: (ExploreBody | null); "walks": (ExploreWalk)[]; "findings": (Finding)[] };
+
+export type ExploreBody = { "loadout": string; "items": (number)[]; "complete": boolean; "stopped"?: string | null; "states": number; "ends": { [key: string]: number }; "unreachedSockets": (NodeId)[]; "unreachedEdges": (EdgeId)[]; "findings": (ExploreFinding)[]; "properties"?: (PropertyAnswer)[]; "notes": (string)[] };
+
+export type ExploreFinding = { "kind": ExploreKind; "message": string; "socket"?: (NodeId | null); "other"?: (NodeId | null); "edge"?: (EdgeId | null); "loop"?: string | null; "history": ExploredHistory };
+
+export type ExploreKind = ("fails" | "stuck" | "waits" | "drops" | "itemsLeft" | "unset" | "race");
+
+export type ExploredHistory = { "steps": number; "end": string; "visits": (NodeId)[]; "script": Script; "plays": boolean };
+
+export type Script = { "turns"?: { [key: string]: (Answer)[] }; "utilities"?: { [key: string]: (UtilityAnswer)[] }; "repeatLast"?: boolean; "only"?: boolean; "runForMs"?: number | null; "timeline"?: (TimelineEntry)[] };
+
+export type Answer = { "text"?: string | null; "json"?: Json; "usage"?: (TurnUsage | null); "delayMs"?: number | null; "error"?: string | null; "class"?: (FailureClass | null); "retryAfterMs"?: number | null; "writes"?: { [key: string]: string }; "artifacts"?: { [key: string]: string } };
+
+export type UtilityAnswer = { "stdout"?: string | null; "stderr"?: string | null; "exitCode"?: number | null; "delayMs"?: number | null; "error"?: string | null };
+
+export type TimelineEntry = { "atMs": number } & ({ "do": "offer"; "edge": string; "payload": Offered } | { "do": "trigger"; "node": NodeId; "message"?: string | null; "approve"?: boolean; "hash"?: string | null } | { "do": "approve"; "node": NodeId; "hash"?: string | null } | { "do": "deny"; "node": NodeId; "hash"?: string | null; "reason"?: string | null; "route"?: boolean } | { "do": "mode"; "value": Pace } | { "do": "pause" } | { "do": "globalMode"; "value": GlobalMode } | { "do": "crash" } | { "do": "say"; "node"?: (NodeId | null); "text": string } | { "do": "continue"; "node"?: (NodeId | null) } | { "do": "budget"; "budget": Budget } | { "do": "nodeBudget"; "node": NodeId; "budgets": NodeBudgets } | { "do": "resume"; "pace"?: (Pace | null) } | { "do": "recast" } | { "do": "revive" } | { "do": "skip"; "loop"?: string | null; "reason"?: string | null } | { "do": "stop"; "message"?: string | null } | { "do": "abort"; "reason"?: string | null });
+
+export type PropertyAnswer = { "property": string; "answer": Proof; "counterexample"?: (ExploredHistory | null) };
+
+export type Proof = ("proved" | "refuted" | "undecided");
+
+export type ExploreWalk = { "choices"?: (Choice)[] | null; "reason"?: string | null };
+
+export type ExploreRequest = { "project"?: string | null; "files"?: { [key: string]: string }; "loadout"?: string };
 
 export type LinkView = { "ok": boolean; "findings": (Finding)[]; "graph"?: (Grid | null); "plan"?: (Plan | null); "loadout"?: Json };
 

@@ -4,6 +4,7 @@
 //! People's part is taken for granted: approvals are given and conversations finished. Time is simulated.
 
 mod answer;
+mod explored;
 mod history;
 
 use std::collections::BTreeMap;
@@ -17,10 +18,11 @@ use materia_contract::{
     JOURNAL_VERSION_OF_PROJECT, NodeId, Pace, Plan, RunCreated, RunId, TurnStarted, path_tokens,
 };
 use materia_kernel::{
-    Effect, Phase, Run, due_schedules, outstanding, paused, questions, take_with,
+    Effect, Phase, Run, due_schedules, is_idle, outstanding, paused, questions, take_with,
 };
 use serde_json::{Map, Value, json};
 
+pub use explored::choices_of;
 pub use history::choices;
 
 /// How many turns a walk may have.
@@ -39,6 +41,8 @@ struct Walking<'a> {
     /// Which step is that of a turn, so that ways are noted there.
     step_of: BTreeMap<u64, usize>,
     nodes: BTreeMap<u64, NodeId>,
+    /// The sockets of all turns, attempts included, in the order in which they started.
+    started: Vec<NodeId>,
     steps: Vec<WalkStep>,
     message: Option<String>,
 }
@@ -46,6 +50,11 @@ struct Walking<'a> {
 /// Goes as far as the choices lead.
 #[must_use]
 pub fn walk(plan: &Plan, request: &str, choices: &[Choice]) -> Walk {
+    let (walking, script) = walked(plan, request, choices);
+    walking.told(request, &script)
+}
+
+fn walked<'a>(plan: &'a Plan, request: &str, choices: &[Choice]) -> (Walking<'a>, Script) {
     let mut walking = Walking::new(plan);
     walking.begin(request);
     let mut script = Script::default();
@@ -70,7 +79,7 @@ pub fn walk(plan: &Plan, request: &str, choices: &[Choice]) -> Walk {
         let outcome = answer::outcome(&choice.socket, node, choice);
         walking.end(turn, choice, Input::report(turn, outcome));
     }
-    walking.told(request, &script)
+    (walking, script)
 }
 
 impl<'a> Walking<'a> {
@@ -84,6 +93,7 @@ impl<'a> Walking<'a> {
             under_way: BTreeMap::new(),
             step_of: BTreeMap::new(),
             nodes: BTreeMap::new(),
+            started: Vec::new(),
             steps: Vec::new(),
             message: None,
         }
@@ -153,6 +163,7 @@ impl<'a> Walking<'a> {
         match body {
             EventBody::TurnStarted(started) => {
                 if let Some(node) = node {
+                    self.started.push(node.clone());
                     self.nodes.insert(seq, node);
                 }
                 self.under_way.insert(seq, started);
@@ -204,6 +215,9 @@ impl<'a> Walking<'a> {
             } else if let (Some(at), Phase::Running) = (wake, self.run.phase()) {
                 self.now = self.now.max(at);
                 self.take(Input::tick());
+            } else if *self.run.phase() == Phase::Running && is_idle(&self.run) {
+                // Only a person could start what is left.
+                self.take(Input::Idle);
             } else {
                 return;
             }

@@ -1,7 +1,9 @@
 use std::io::Write as _;
 
 use clap::Args;
+use materia_app::bounds;
 use materia_compiler::{Loaded, active_loadout, edit};
+use materia_contract::body::BoundOf;
 use serde_json::{Value, json};
 
 use crate::args::Global;
@@ -22,9 +24,12 @@ Examples:
 The choice is written as `activeLoadout` where the present one is written, otherwise into the
 project's file, and without one into `.materia/materia.json`. Comments stay.";
 
+/// How much of a formula is listed.
+const BOUND_CHARS_MAX: usize = 60;
+
 /// List the loadouts, or choose the one that is cast
 ///
-/// Without NAME lists every loadout with the layer it comes from.
+/// Without NAME lists every loadout with the most turns that a cast of it can take, and the layer it comes from.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct LoadoutArgs {
@@ -98,7 +103,7 @@ fn list(loaded: &Loaded, terminal: &mut Terminal) -> Result<(), Failure> {
         .map(|(name, loadout)| Line {
             mark: if active == Some(name) { "*" } else { " " },
             name,
-            kind: String::new(),
+            kind: in_short(bound(loaded, name).as_ref()),
             layer: loaded.loadout_layer(name),
             description: loadout.description.as_deref().unwrap_or_default(),
         })
@@ -114,8 +119,29 @@ fn data(loaded: &Loaded, name: &str) -> Value {
     let description =
         loaded.config.loadouts.get(name).and_then(|loadout| loadout.description.as_deref());
     let active = active_loadout(loaded) == Some(name);
-    let own = json!({ "name": name, "active": active, "description": description });
+    let bound =
+        bound(loaded, name).map(|(bounded, turns)| json!({ "bounded": bounded, "turns": turns }));
+    let own = json!({ "name": name, "active": active, "description": description, "bound": bound });
     joined(own, origin_data(loaded.loadout_layer(name)))
+}
+
+/// Whether a loadout has a bound of turns, and which; `None` where it has errors.
+fn bound(loaded: &Loaded, name: &str) -> Option<(bool, BoundOf)> {
+    let (compiled, found) = materia_compiler::compile(loaded, Some(name));
+    let compiled = compiled.filter(|_| !crate::project::has_errors(&found))?;
+    Some(bounds::turns(&compiled.plan))
+}
+
+fn in_short(bound: Option<&(bool, BoundOf)>) -> String {
+    match bound {
+        None => "has errors".to_owned(),
+        Some((false, _)) => "no bound".to_owned(),
+        Some((true, BoundOf { formula: Some(formula), .. })) => {
+            format!("≤ {} turns", one_line(formula, BOUND_CHARS_MAX))
+        }
+        Some((true, BoundOf { formula: None, most: Some(most) })) => format!("≤ {most} turns"),
+        Some((true, BoundOf { formula: None, most: None })) => "no useful bound".to_owned(),
+    }
 }
 
 fn document(loaded: &Loaded, name: &str) -> Result<Value, Failure> {

@@ -77,3 +77,30 @@ fn what_explore_finds_is_played_by_cast() {
         assert_eq!(end.join(" ").trim(), history["end"].as_str().unwrap(), "{finding}");
     }
 }
+
+/// V1: the list of loadouts says how many turns each can take.
+#[test]
+fn the_list_of_loadouts_has_their_bounds() {
+    let mut config = config();
+    config["loadouts"]["Ticks"] = json!({ "entry": "a", "sockets": {
+        "a": { "materia": "Plan", "trigger": "scheduled", "cron": "30 6 * * *" } } });
+    config["loadouts"]["Wrong"] =
+        json!({ "entry": "a", "sockets": { "a": { "materia": "Nobody" } } });
+    let bench = Bench::with(&config);
+    let listed = bench.run(&["loadout", "--json"]).exits(0).json();
+    let bound = |name: &str| {
+        let all = listed["loadouts"].as_array().unwrap();
+        all.iter().find(|it| it["name"] == name).unwrap()["bound"].clone()
+    };
+    assert_eq!(bound("Ticks"), json!({ "bounded": false, "turns": {} }));
+    assert_eq!(bound("Wrong"), Value::Null);
+    let own = bench.run(&["bounds", "--json"]).exits(0).json();
+    assert_eq!(bound("L"), json!({ "bounded": true, "turns": own["cast"]["turns"] }));
+    let text = bench.run(&["loadout"]).exits(0).out;
+    let line = |name: &str| text.lines().find(|line| line.contains(name)).unwrap().to_owned();
+    let formula = own["cast"]["turns"]["formula"].as_str().unwrap();
+    assert!(line("* L ").contains(&format!("≤ {formula} turns")), "{text}");
+    assert!(line("Ticks").contains("no bound"), "{text}");
+    assert!(line("Wrong").contains("has errors"), "{text}");
+    assert!(line("Full-Auto").contains("n(Auto-Plan)"), "{text}");
+}

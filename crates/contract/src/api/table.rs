@@ -2,7 +2,7 @@
 
 use super::endpoint::{Access, Answer, Endpoint, Method, Param, of};
 use super::shapes as s;
-use crate::body::{Comparison, Difference, Health, Why, WorkspaceBody, WorkspaceDiff};
+use crate::body::{BoundsBody, Comparison, Difference, Health, Why, WorkspaceBody, WorkspaceDiff};
 use crate::{Envelope, EventLine};
 
 /// The name of an endpoint.
@@ -45,6 +45,7 @@ pub enum Name {
     Check,
     Loadouts,
     Loadout,
+    Bounds,
     Materia,
     Compare,
     Choices,
@@ -54,6 +55,7 @@ pub enum Name {
     DropDraft,
     Diff,
     Simulate,
+    Explore,
     Link,
     Try,
     Demo,
@@ -384,6 +386,12 @@ pub const ENDPOINTS: &[Endpoint] = &[
         Answer::Json(of::<s::LoadoutView>),
     ),
     get(
+        Name::Bounds,
+        "/api/loadouts/{name}/bounds",
+        "The most turns that a loadout can take, as `bounds --json` says.",
+        Answer::Json(of::<BoundsBody>),
+    ),
+    get(
         Name::Materia,
         "/api/materia",
         "Materia with their layer and file.",
@@ -448,6 +456,16 @@ pub const ENDPOINTS: &[Endpoint] = &[
             "/api/simulate",
             "Where a loadout leads when turns end as chosen. Nothing runs.",
             Answer::Json(of::<s::Walk>),
+        )
+    },
+    Endpoint {
+        query: &[],
+        body: Some(of::<s::ExploreRequest>),
+        ..post(
+            Name::Explore,
+            "/api/explore",
+            "What a loadout can do, within a few seconds; each finding with its history as a walk. Nothing runs.",
+            Answer::Json(of::<s::ExploreView>),
         )
     },
     Endpoint {

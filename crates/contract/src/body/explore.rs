@@ -70,9 +70,15 @@ pub struct ExploreFinding {
     /// The socket it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub socket: Option<NodeId>,
+    /// The other socket of a race.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other: Option<NodeId>,
     /// The edge it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edge: Option<EdgeId>,
+    /// The loop it is about.
+    #[serde(default, rename = "loop", skip_serializing_if = "Option::is_none")]
+    pub region: Option<String>,
     /// A history that shows it.
     pub history: ExploredHistory,
 }

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use materia_contract::script::{Script, UtilityAnswer};
 use materia_contract::time::Micros;
-use materia_contract::{Behavior, Event, EventBody, NextTick, NodeId, Plan, TimelineEntry};
+use materia_contract::{
+    Behavior, Event, EventBody, NextTick, NodeId, Plan, TimelineEntry, TurnOutcome,
+};
 use materia_kernel::{
     Acting, Input, Moment, Phase, Report, Run, due_schedules, is_idle, order_timeline, take_with,
     timers,
@@ -26,7 +28,8 @@ pub(crate) struct End {
 }
 
 /// The word for where a run stands, with the reason and the node.
-pub(crate) fn status(run: &Run) -> String {
+#[must_use]
+pub fn status(run: &Run) -> String {
     match run.phase() {
         Phase::Waiting(waiting) => {
             let node = waiting.node.as_ref().map_or("", NodeId::as_str);
@@ -133,8 +136,18 @@ fn note(
     }
 }
 
+/// How the turns of a script end, in the order in which they do.
+#[must_use]
+pub fn turn_ends(plan: &Plan, script: &Script) -> Option<Vec<(NodeId, TurnOutcome)>> {
+    played(plan, script).map(|(_, ended)| ended)
+}
+
 /// Plays a script as a cast in simulated time does, and says how it ends.
 pub(crate) fn play(plan: &Plan, script: &Script) -> Option<End> {
+    played(plan, script).map(|(end, _)| end)
+}
+
+fn played(plan: &Plan, script: &Script) -> Option<(End, Vec<(NodeId, TurnOutcome)>)> {
     let mut timeline = script.timeline.clone();
     order_timeline(&mut timeline);
     let (run, events) = step::begin_with(plan, u32::try_from(timeline.len()).ok()?)?;
@@ -147,13 +160,14 @@ pub(crate) fn play(plan: &Plan, script: &Script) -> Option<End> {
         scheduled: BTreeSet::new(),
         used: BTreeMap::new(),
         visits: Vec::new(),
+        ended: Vec::new(),
     };
     stage.hear(&events);
     while *stage.run.phase() == Phase::Running {
         stage.step(&timeline)?;
     }
-    let Play { run, visits, .. } = stage;
-    Some(End { status: status(&run), visits, variables: run.variables().clone() })
+    let Play { run, visits, ended, .. } = stage;
+    Some((End { status: status(&run), visits, variables: run.variables().clone() }, ended))
 }
 
 struct Play<'a> {
@@ -165,6 +179,7 @@ struct Play<'a> {
     scheduled: BTreeSet<u64>,
     used: BTreeMap<NodeId, usize>,
     visits: Vec<NodeId>,
+    ended: Vec<(NodeId, TurnOutcome)>,
 }
 
 impl Play<'_> {
@@ -234,17 +249,20 @@ impl Play<'_> {
             return self.take(Input::Idle);
         }
         self.now = self.now.max(due?);
-        let mut reports = Vec::new();
+        let mut reports: Vec<(NodeId, Report)> = Vec::new();
         while let Some(next) = self.agenda.first_entry()
             && next.key().0 <= self.now
         {
             let ((_, turn), given) = next.remove_entry();
             if let Some(found) = self.run.turn(turn) {
-                let node = &self.plan.nodes[self.run.node_of(found).0];
-                reports.push(Report { turn, outcome: given.outcome(node) });
+                let id = self.run.node_of(found).0.clone();
+                let outcome = given.outcome(&self.plan.nodes[&id]);
+                reports.push((id, Report { turn, outcome }));
             }
         }
-        reports.sort_by_key(|report| report.turn);
+        reports.sort_by_key(|(_, report)| report.turn);
+        self.ended.extend(reports.iter().map(|(id, report)| (id.clone(), report.outcome.clone())));
+        let reports = reports.into_iter().map(|(_, report)| report).collect();
         let at_ms = timeline.get(reached).map(|entry| entry.at_ms);
         let together = timeline.get(reached..).unwrap_or_default().iter();
         let together = together.take_while(|it| instant(it) <= self.now && Some(it.at_ms) == at_ms);

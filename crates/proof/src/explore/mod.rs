@@ -12,8 +12,9 @@ mod step;
 use materia_contract::body::{
     ExploreBody, ExploreFinding, ExploreKind, ExploredHistory, Proof, PropertyAnswer,
 };
-use materia_contract::{EdgeId, NodeId, Plan};
+use materia_contract::{NodeId, Plan};
 
+pub use history::{status, turn_ends};
 pub use property::Property;
 pub use search::{Link, Options};
 
@@ -125,9 +126,10 @@ impl Explored<'_> {
     }
 
     fn finding(&self, kind: &Kind, place: &Place) -> Option<ExploreFinding> {
-        let of = |kind, message, socket: Option<NodeId>, edge: Option<EdgeId>, more: Vec<Step>| {
+        let of = |kind, message: String, more: Vec<Step>| {
             let history = self.told(place, more)?;
-            Some(ExploreFinding { kind, message, socket, edge, history })
+            let (socket, other, edge, region) = (None, None, None, None);
+            Some(ExploreFinding { kind, message, socket, other, edge, region, history })
         };
         match kind {
             Kind::Ends(status) => {
@@ -145,27 +147,32 @@ impl Explored<'_> {
                     ),
                     (_, reason) => (ExploreKind::Waits, format!("a history waits{at}: {reason}")),
                 };
-                of(kind, message, node, None, Vec::new())
+                Some(ExploreFinding { socket: node, ..of(kind, message, Vec::new())? })
             }
             Kind::Drops(edge) => {
                 let message = format!("a payload of `{edge}` can be dropped");
-                of(ExploreKind::Drops, message, None, Some(edge.clone()), Vec::new())
+                let found = of(ExploreKind::Drops, message, Vec::new())?;
+                Some(ExploreFinding { edge: Some(edge.clone()), ..found })
             }
             Kind::ItemsLeft(region) => {
                 let message =
                     format!("loop `{region}` can be left with items while the cast completes");
-                of(ExploreKind::ItemsLeft, message, None, None, Vec::new())
+                let found = of(ExploreKind::ItemsLeft, message, Vec::new())?;
+                Some(ExploreFinding { region: Some(region.clone()), ..found })
             }
             Kind::Unset(path, node) => {
                 let message = format!("`{node}` can read {path} before anything has set it");
-                of(ExploreKind::Unset, message, Some(node.clone()), None, Vec::new())
+                let found = of(ExploreKind::Unset, message, Vec::new())?;
+                Some(ExploreFinding { socket: Some(node.clone()), ..found })
             }
             Kind::Race(one, other) => {
                 let message = format!(
                     "turns of `{one}` and `{other}` end the cast differently in different orders"
                 );
                 let more = self.search.races.steps.get(&(one.clone(), other.clone())).cloned();
-                of(ExploreKind::Race, message, Some(other.clone()), None, more.unwrap_or_default())
+                let found = of(ExploreKind::Race, message, more.unwrap_or_default())?;
+                let (socket, other) = (Some(other.clone()), Some(one.clone()));
+                Some(ExploreFinding { socket, other, ..found })
             }
             Kind::Refutes(_) => None,
         }

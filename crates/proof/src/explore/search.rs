@@ -1,6 +1,8 @@
 //! Breadth-first search over states, merged by their canonical form. The first history to a state is a shortest one.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use materia_contract::script::Script;
@@ -40,6 +42,8 @@ pub struct Options {
     pub races: bool,
     /// Whether the steps between states are kept.
     pub keep_steps: bool,
+    /// Becomes true when nobody wants the result any more.
+    pub cancelled: Arc<AtomicBool>,
 }
 
 impl Default for Options {
@@ -56,6 +60,7 @@ impl Default for Options {
             depth: None,
             races: true,
             keep_steps: false,
+            cancelled: Arc::default(),
         }
     }
 }
@@ -164,10 +169,14 @@ impl<'a> Search<'a> {
         let kept = self.observe(&place, &kept, &events, &run);
         self.add(Entry { parent: 0, step: None, depth: 0 }, run, kept);
         while let Some((state, run, kept)) = self.queue.pop_front() {
-            if state % 1_024 == 0 {
+            if state % 64 == 0 {
                 progress(self.entries.len(), self.queue.len());
                 if self.options.time.is_some_and(|most| began.elapsed() > most) {
                     self.stopped = Some("the time was over".to_owned());
+                    return;
+                }
+                if self.options.cancelled.load(Ordering::Relaxed) {
+                    self.stopped = Some("it was cancelled".to_owned());
                     return;
                 }
             }

@@ -210,3 +210,14 @@ fn a_property_that_cannot_be_read_is_refused_with_the_forms() {
     let outside: Property = "every-item a".parse().unwrap();
     assert!(outside.fits(&plan).unwrap_err().contains("in no loop"));
 }
+
+/// V3: an exploration that nobody waits for stops, and says so.
+#[test]
+fn an_exploration_that_is_cancelled_stops() {
+    let plan = of(vec![("a", node(&[]))]);
+    let cancelled = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let options = Options { cancelled, ..Options::default() };
+    let body = explore(&plan, &options, |_, _| {}).body();
+    assert!(!body.complete);
+    assert_eq!(body.stopped.as_deref(), Some("it was cancelled"));
+}

@@ -184,6 +184,7 @@ fn every_answer_is_as_it_is_described() {
             Name::Simulate => {
                 json!({ "loadout": "Quick", "request": "x", "files": {}, "choices": [] })
             }
+            Name::Explore => json!({ "loadout": "Quick", "files": {} }),
             Name::Link => json!({ "parts": ["Quick", "Quick"], "files": {} }),
             Name::DropWorkspace => json!({ "confirm": true }),
             Name::Session => json!({ "code": code }),

@@ -86,6 +86,54 @@ fn a_loadout_with_errors_is_not_walked_and_says_why() {
     assert_eq!(answer["steps"], json!([]));
 }
 
+/// V1: the bound of a loadout, as the command says it.
+#[test]
+fn the_bounds_of_a_loadout_are_told() {
+    let stage = Stage::new();
+    std::fs::write(stage.project().join("materia.json"), LOOPED).unwrap();
+    let bounds = stage.get("/api/loadouts/W/bounds").json();
+    assert_eq!(bounds["bounded"], true, "{bounds}");
+    assert!(bounds["cast"]["turns"]["formula"].as_str().unwrap().contains("n(Plan)"), "{bounds}");
+    assert_eq!(stage.get("/api/loadouts/None/bounds").status, 404);
+    let broken = LOOPED.replace("\"to\": \"judge\"", "\"to\": \"jduge\"");
+    std::fs::write(stage.project().join("materia.json"), broken).unwrap();
+    let refused = stage.get("/api/loadouts/W/bounds");
+    assert_eq!(refused.status, 422, "{refused:?}");
+    assert_eq!(refused.json()["findings"][0]["code"], "graph::unknown-target");
+}
+
+/// V4: each finding of an unsaved text has a history that a walk goes exactly, or the reason why none does.
+#[test]
+fn what_an_exploration_finds_can_be_walked() {
+    let stage = Stage::new();
+    let files = json!({ "materia.json": LOOPED });
+    let view = stage.post("/api/explore", &json!({ "files": files, "loadout": "W" })).json();
+    let findings = view["explored"]["findings"].as_array().unwrap();
+    assert!(findings.len() > 3, "{view}");
+    assert_eq!(findings.len(), view["walks"].as_array().unwrap().len());
+    for (finding, way) in findings.iter().zip(view["walks"].as_array().unwrap()) {
+        let walked = walk(&stage, &way["choices"]);
+        assert_eq!(walked["asks"], json!([]), "{finding}");
+        let end = finding["history"]["end"].as_str().unwrap();
+        assert!(end.starts_with(walked["status"].as_str().unwrap()), "{end}: {walked}");
+    }
+    let guarded = LOOPED.replace(
+        r#""after": { "materia": "Work" }"#,
+        r#""after": { "materia": "Work", "approval": "before" }"#,
+    );
+    let files = json!({ "materia.json": guarded });
+    let view = stage.post("/api/explore", &json!({ "files": files, "loadout": "W" })).json();
+    let refused = view["walks"].as_array().unwrap().iter().filter(|it| it["choices"].is_null());
+    let reasons: Vec<&str> = refused.map(|it| it["reason"].as_str().unwrap()).collect();
+    assert!(reasons.iter().any(|it| it.contains("refuses an approval")), "{view}");
+    let broken = LOOPED.replace("\"to\": \"judge\"", "\"to\": \"jduge\"");
+    let files = json!({ "materia.json": broken });
+    let view = stage.post("/api/explore", &json!({ "files": files, "loadout": "W" })).json();
+    assert_eq!((&view["explored"], &view["walks"]), (&Value::Null, &json!([])));
+    assert_eq!(view["findings"][0]["code"], "graph::unknown-target", "{view}");
+    assert_eq!(stage.get("/api/casts").json()["items"], json!([]), "nothing was cast");
+}
+
 fn keep(stage: &Stage, id: &str, version: &str, text: &str) -> Answer {
     let body = json!({ "layer": "project", "file": "materia.json", "base": "b", "text": text, "history": [1] });
     stage.ask(

@@ -29,6 +29,7 @@ import type { Drawn } from "../../graph/layout";
 import { add, addTemplate, link, place, type Where } from "./acts";
 import { edgesOf, nodesOf } from "./drawing";
 import { edgeTypes, type LineEdge } from "./EditorLine";
+import { linesOf, type Row, withExplored } from "./explored";
 import { type EditorNode, nodeTypes } from "./nodes";
 import type { EditorState } from "./state";
 import type { EditorStore } from "./store";
@@ -45,6 +46,8 @@ export interface CanvasProps {
   state: EditorState;
   drawn: Drawn;
   findings: Finding[];
+  /** What an exploration of this text found. */
+  explored: Row[];
   found: Set<string> | null;
   /** What a walk went over. */
   walked: { sockets: Set<string>; edges: Set<string>; now: Set<string> } | null;
@@ -63,18 +66,21 @@ export function Canvas(props: CanvasProps) {
 }
 
 function Flow(props: CanvasProps) {
-  const { store, state, drawn, found, walked, findings, onAsk } = props;
+  const { store, state, drawn, found, walked, findings, explored, onAsk } = props;
   const flow = useReactFlow<EditorNode, LineEdge>();
   const { loadout } = state;
-  const marks = useMemo(() => (loadout ? marksOf(loadout, findings) : new Map()), [loadout, findings]);
+  const marks = useMemo(
+    () => (loadout ? withExplored(marksOf(loadout, findings), explored) : new Map()),
+    [loadout, findings, explored],
+  );
   const onLoop = useCallback((id: string) => store.select([{ kind: "loop", id }]), [store]);
   const nodes = useMemo(
     () => nodesOf({ state, drawn, marks, found, walked, onLoop }),
     [state, drawn, marks, found, walked, onLoop],
   );
   const edges = useMemo(
-    () => edgesOf({ state, drawn, findings, found, walked }),
-    [state, drawn, findings, found, walked],
+    () => edgesOf({ state, drawn, findings, explored: linesOf(explored), found, walked }),
+    [state, drawn, findings, explored, found, walked],
   );
   const [over, setOver] = useState<string | null>(null);
   const moving = useRef<Record<string, Spot>>({});

@@ -1,8 +1,10 @@
-// The drawer: the same document as a tree, as text, and as a walk; beside it what was found.
+// The drawer: the same document as a tree, as text, as a walk and with all its histories; beside it what was found.
 import { useMemo } from "react";
 import type { Walk } from "../../api/editor";
 import type { Finding } from "../../api/types";
 import { Tabs } from "../../shared/parts";
+import { Explore } from "./Explore";
+import type { Explored, Play } from "./explored";
 import { JsonPane } from "./JsonPane";
 import { Outline } from "./Outline";
 import { Problems, summary } from "./Problems";
@@ -11,7 +13,7 @@ import type { EditorState } from "./state";
 import type { EditorStore } from "./store";
 import { marksOf } from "./views";
 
-export type DrawerTab = "outline" | "json" | "simulate";
+export type DrawerTab = "outline" | "json" | "simulate" | "explore";
 
 interface DrawerProps {
   store: EditorStore;
@@ -20,9 +22,14 @@ interface DrawerProps {
   tab: DrawerTab;
   onTab: (tab: DrawerTab) => void;
   onWalk: (walk: Walk | null) => void;
+  play: Play | null;
+  onPlay: (play: Play | null) => void;
+  explored: Explored | null;
+  onExplored: (explored: Explored) => void;
 }
 
-export function Drawer({ store, state, findings, tab, onTab, onWalk }: DrawerProps) {
+export function Drawer(props: DrawerProps) {
+  const { store, state, findings, tab, onTab, onWalk, play, onPlay, explored, onExplored } = props;
   const { loadout } = state;
   const marks = useMemo(() => (loadout ? marksOf(loadout, findings) : new Map()), [loadout, findings]);
   return (
@@ -35,6 +42,7 @@ export function Drawer({ store, state, findings, tab, onTab, onWalk }: DrawerPro
             { id: "outline", label: "Outline" },
             { id: "json", label: "JSON" },
             { id: "simulate", label: "Simulate" },
+            { id: "explore", label: "Explore" },
           ]}
           now={tab}
           onPick={onTab}
@@ -50,7 +58,10 @@ export function Drawer({ store, state, findings, tab, onTab, onWalk }: DrawerPro
       <div id="drawer-body" className="dbody" role="tabpanel" aria-labelledby={`drawer-${tab}`}>
         {tab === "outline" ? <Outline store={store} state={state} marks={marks} /> : null}
         {tab === "json" ? <JsonPane store={store} state={state} findings={findings} /> : null}
-        {tab === "simulate" ? <Simulate state={state} onWalk={onWalk} /> : null}
+        {tab === "simulate" ? <Simulate state={state} onWalk={onWalk} play={play} onPlay={onPlay} /> : null}
+        {tab === "explore" ? (
+          <Explore store={store} state={state} explored={explored} onExplored={onExplored} onPlay={onPlay} />
+        ) : null}
       </div>
       <Problems store={store} state={state} findings={findings} />
     </section>

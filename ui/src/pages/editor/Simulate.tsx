@@ -5,6 +5,8 @@ import { object } from "../../document";
 import { useLive } from "../../shared/live";
 import { ErrorBox, Foreign, Item } from "../../shared/parts";
 import { oneLine } from "../../shared/text";
+import type { Play } from "./explored";
+import { Said } from "./fields";
 import type { EditorState } from "./state";
 
 const words: Record<Outcome, string> = {
@@ -29,7 +31,14 @@ export function walkedBy(walk: Walk | null): Walked | null {
   };
 }
 
-export function Simulate({ state, onWalk }: { state: EditorState; onWalk: (walk: Walk | null) => void }) {
+export function Simulate(props: {
+  state: EditorState;
+  onWalk: (walk: Walk | null) => void;
+  /** A history that is played step by step. */
+  play: Play | null;
+  onPlay: (play: Play | null) => void;
+}) {
+  const { state, onWalk, play, onPlay } = props;
   const { project, file, text, subject, fault } = state;
   const [choices, setChoices] = useState<Choice[]>([]);
   const [walk, setWalk] = useState<Walk | null>(null);
@@ -63,6 +72,8 @@ export function Simulate({ state, onWalk }: { state: EditorState; onWalk: (walk:
   const box = useRef<HTMLDivElement>(null);
   const choose = (ask: WalkAsk, outcome: Outcome, items?: number) => {
     chose.current = true;
+    // Who chooses leaves the history that was played.
+    onPlay(null);
     setChoices([...choices, { socket: ask.socket, outcome, ...(items === undefined ? {} : { items }) }]);
   };
   // Who walks with the keyboard goes on at the next question.
@@ -72,8 +83,16 @@ export function Simulate({ state, onWalk }: { state: EditorState; onWalk: (walk:
     chose.current = false;
     box.current?.querySelector<HTMLElement>(".ask button")?.focus();
   }, [walk]);
+  const next = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (!play) return;
+    setChoices([]);
+    next.current?.focus();
+  }, [play]);
+  const answers = play ? textsOf(walk, choices) : [];
   const openCast = (id: string) => {
     if (!id) return;
+    onPlay(null);
     castChoices(project, id).then(
       (answer) => setChoices(answer.choices),
       (reason: unknown) => setError(reason),
@@ -137,6 +156,35 @@ export function Simulate({ state, onWalk }: { state: EditorState; onWalk: (walk:
           value={caseOf(walk, rules)}
         />
       </div>
+      {play ? (
+        <div className="playing" data-testid="playing">
+          <span className="grow">
+            <Said text={play.message} />
+          </span>
+          <span className="faint nowrap" data-testid="play-at">
+            {choices.length} of {play.choices.length}
+          </span>
+          <button
+            ref={next}
+            type="button"
+            className="btn small primary"
+            data-testid="play-next"
+            disabled={choices.length >= play.choices.length}
+            onClick={() => setChoices(play.choices.slice(0, choices.length + 1))}
+          >
+            Next step
+          </button>
+          <button
+            type="button"
+            className="btn small"
+            data-testid="play-all"
+            disabled={choices.length >= play.choices.length}
+            onClick={() => setChoices(play.choices)}
+          >
+            To the end
+          </button>
+        </div>
+      ) : null}
       {error ? <ErrorBox error={error} /> : null}
       <ol className="steps" data-testid="steps">
         {(walk?.steps ?? []).map((step, index) => (
@@ -152,10 +200,15 @@ export function Simulate({ state, onWalk }: { state: EditorState; onWalk: (walk:
                 <Item itemKey={step.item} title={step.itemLabel} />
               </span>
             ) : null}
-            <span>{step.outcome.replace("_", " ")}</span>
+            <span>{step.outcome?.replace("_", " ") ?? "answered by the runtime"}</span>
             <span className="dim">
               {step.routes.map((route) => `${route.exit ? "exit " : ""}to ${route.to}`).join(", ") || "nothing follows"}
             </span>
+            {answers[index] ? (
+              <span className="mono faint cut answer" title={answers[index]}>
+                {oneLine(answers[index], 80)}
+              </span>
+            ) : null}
           </li>
         ))}
         {(walk?.asks ?? []).map((ask) => (
@@ -173,6 +226,12 @@ export function Simulate({ state, onWalk }: { state: EditorState; onWalk: (walk:
       ) : null}
     </div>
   );
+}
+
+/** What each step of a walk answered, where the choices say it. */
+function textsOf(walk: Walk | null, choices: Choice[]): string[] {
+  let at = 0;
+  return (walk?.steps ?? []).map((step) => (step.outcome ? (choices[at++]?.text ?? "") : ""));
 }
 
 /** A case names the rules that it shows; which those are, a person knows. */

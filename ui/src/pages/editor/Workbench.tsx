@@ -12,6 +12,7 @@ import { layOut, removeSelected, type Where } from "./acts";
 import { Canvas, type View } from "./Canvas";
 import { CopySheet } from "./CopySheet";
 import { Drawer, type DrawerTab } from "./Drawer";
+import { type Explored, type Play, rowsOf } from "./explored";
 import { Inspector } from "./Inspector";
 import { LinkSheet } from "./LinkSheet";
 import { LoopStrip } from "./LoopStrip";
@@ -42,6 +43,8 @@ export function Workbench({ store }: { store: EditorStore }) {
   const [search, change] = useSearch();
   const [sheet, setSheet] = useState<Sheet | null>(() => (search.get("copy") ? { kind: "copy" } : null));
   const [walk, setWalk] = useState<Walk | null>(null);
+  const [explored, setExplored] = useState<Explored | null>(null);
+  const [play, setPlay] = useState<Play | null>(null);
   const [dragged, setDragged] = useState<Record<string, Spot> | null>(null);
   const view = useRef<View | null>(null);
   const finder = useRef<HTMLInputElement>(null);
@@ -60,6 +63,7 @@ export function Workbench({ store }: { store: EditorStore }) {
   const findings = useMemo(() => findingsOf(state), [state]);
   const found = useMemo(() => (words === null ? null : matches(state, words)), [state, words]);
   const walked = useMemo(() => walkedBy(walk), [walk]);
+  const histories = useMemo(() => (explored?.text === state.text ? rowsOf(explored.view) : []), [explored, state.text]);
   const others = useMemo(() => loadoutNames(state.files), [state.files]);
   const close = useCallback(() => {
     setSheet(null);
@@ -133,6 +137,7 @@ export function Workbench({ store }: { store: EditorStore }) {
             state={state}
             drawn={drawn}
             findings={findings}
+            explored={histories}
             found={found}
             walked={walked}
             view={view}
@@ -224,6 +229,13 @@ export function Workbench({ store }: { store: EditorStore }) {
         tab={tab}
         onTab={(id) => change({ drawer: id })}
         onWalk={setWalk}
+        play={play}
+        onPlay={(next) => {
+          setPlay(next);
+          if (next) change({ drawer: "simulate" });
+        }}
+        explored={explored}
+        onExplored={setExplored}
       />
       {sheet?.kind === "add" ? <AddSheet store={store} state={state} where={sheet.where} onClose={close} /> : null}
       {sheet?.kind === "connect" ? (

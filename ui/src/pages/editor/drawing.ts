@@ -97,10 +97,12 @@ export function edgesOf(props: {
   state: EditorState;
   drawn: Drawn;
   findings: Finding[];
+  /** Words of an exploration. */
+  explored: Map<string, string>;
   found: Set<string> | null;
   walked: CanvasProps["walked"];
 }): LineEdge[] {
-  const { state, drawn, findings, found, walked } = props;
+  const { state, drawn, findings, explored, found, walked } = props;
   const { loadout, selection } = state;
   if (!loadout) return [];
   const members = new Set(loadout.loops.flatMap((loop) => loop.sockets));
@@ -120,8 +122,9 @@ export function edgesOf(props: {
     const selected = chosen.has(line.id);
     const lit = walked?.edges.has(line.id) ?? false;
     const words = wordsOf(line, exits.get(line.id)?.condition ?? null);
-    const note = edgeNote(raws.get(line.id) ?? {});
-    const faultWords = finding?.code === "graph::unreachable-edge" ? "never taken" : "";
+    // There is room for one of them.
+    const note = explored.has(line.id) ? "" : edgeNote(raws.get(line.id) ?? {});
+    const faultWords = finding?.code === "graph::unreachable-edge" ? "never taken" : (explored.get(line.id) ?? "");
     // What no edge of the document stands for cannot be changed here.
     const written = raws.has(line.id) || exits.has(line.id);
     return {
@@ -146,7 +149,7 @@ export function edgesOf(props: {
         selected,
         lit,
         dim: Boolean(found),
-        fault: finding ? (rank(finding) === 0 ? "failed" : "needs_you") : "",
+        fault: finding && rank(finding) === 0 ? "failed" : finding || explored.has(line.id) ? "needs_you" : "",
         faultWords,
       },
     };

@@ -1,6 +1,6 @@
 // Cards, regions and the end, as the editor draws them.
 import { Handle, type Node, type NodeProps, Position } from "@xyflow/react";
-import { CircleAlert, TriangleAlert } from "lucide-react";
+import { CircleAlert, Route, TriangleAlert } from "lucide-react";
 import { memo } from "react";
 import { Badges, KindIcon } from "../../graph/Graph";
 import { oneLine } from "../../shared/text";
@@ -36,15 +36,32 @@ export type EndNode = Node<{ fails: boolean }, "end">;
 export type EditorNode = CardNode | RegionNode | EndNode;
 
 export function Badge({ marks }: { marks: Marks | undefined }) {
-  if (!marks || marks.errors + marks.warnings === 0) return null;
+  if (!marks) return null;
+  const { explored = 0, notable } = marks;
   const errors = marks.errors > 0;
   const count = errors ? marks.errors : marks.warnings;
+  if (count + explored === 0) return null;
   const Icon = errors ? CircleAlert : TriangleAlert;
   return (
-    <span className={`found st ${errors ? "failed" : "needs_you"}`}>
-      <Icon className="ico s" />
-      {count}
-      <span className="sr">{errors ? " errors" : " warnings"}</span>
+    <span className="founds">
+      {explored > 0 ? (
+        <span
+          className={`found st ${notable ? "needs_you" : "idle"}`}
+          title="Found by Explore"
+          data-testid="explored-mark"
+        >
+          <Route className="ico s" />
+          {explored}
+          <span className="sr"> found by Explore</span>
+        </span>
+      ) : null}
+      {count > 0 ? (
+        <span className={`found st ${errors ? "failed" : "needs_you"}`}>
+          <Icon className="ico s" />
+          {count}
+          <span className="sr">{errors ? " errors" : " warnings"}</span>
+        </span>
+      ) : null}
     </span>
   );
 }

@@ -8,6 +8,9 @@ import type { EditorState } from "./state";
 export interface Marks {
   errors: number;
   warnings: number;
+  /** How many findings of an exploration are about it, and whether one of them is notable. */
+  explored?: number;
+  notable?: boolean;
 }
 export const rank = (finding: Finding): number =>
   finding.severity === "error" ? 0 : finding.severity === "warning" ? 1 : 2;

@@ -15,6 +15,7 @@ import { navigate, useSearch } from "../../shared/router";
 import { oneLine } from "../../shared/text";
 import { useLoad } from "../../shared/useLoad";
 import { Bound } from "./Bound";
+import { MostTurns } from "./MostTurns";
 import { Trust } from "./Trust";
 
 const DRAFT = "materia.launch";
@@ -274,6 +275,7 @@ export function Launch({ onClose }: { onClose: () => void }) {
           <p className="lab">
             Budget <span className="faint">the cast waits for you when one is spent</span>
           </p>
+          {chosen ? <MostTurns project={project} loadout={chosen.name} budget={draft.budget.maxTurns} /> : null}
           <Bound
             name="Turns"
             value={draft.budget.maxTurns}

@@ -6,7 +6,7 @@ use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::body::Grid;
+use crate::body::{ExploreBody, Grid};
 use crate::{EdgeId, Finding, NodeId, Plan};
 
 /// A text that is not saved yet, as it is kept.
@@ -226,6 +226,41 @@ pub struct Choices {
     pub loadout: String,
     /// How its turns ended, in order.
     pub choices: Vec<Choice>,
+}
+
+/// A loadout to be explored.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ExploreRequest {
+    /// The project.
+    pub project: Option<String>,
+    /// Texts that are not saved yet, by the names of their files.
+    pub files: BTreeMap<String, String>,
+    /// The loadout.
+    pub loadout: String,
+}
+
+/// The result of an exploration.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ExploreView {
+    /// As `explore --json` prints it, within the limits of the server; absent where the loadout has errors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explored: Option<ExploreBody>,
+    /// For each of its findings, in their order: the history as a walk.
+    pub walks: Vec<ExploreWalk>,
+    /// The errors of the loadout.
+    pub findings: Vec<Finding>,
+}
+
+/// The history of a finding as a walk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExploreWalk {
+    /// The choices of a walk that goes exactly this way; absent where no walk does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choices: Option<Vec<Choice>>,
+    /// Why no walk does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// A link to check.

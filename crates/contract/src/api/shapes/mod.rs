@@ -20,8 +20,9 @@ pub use config::{
     Catalog, CatalogItem, CheckBody, ConfigBody, DrivenCast, Findings, LoadoutView, SaveBody, Saved,
 };
 pub use edit::{
-    Choice, Choices, ChosenEnd, DiffBody, Draft, DraftBody, DraftItem, DraftKept, Drafts, LinkBody,
-    LinkView, Tried, TryBody, Walk, WalkAsk, WalkBody, WalkRoute, WalkStep,
+    Choice, Choices, ChosenEnd, DiffBody, Draft, DraftBody, DraftItem, DraftKept, Drafts,
+    ExploreRequest, ExploreView, ExploreWalk, LinkBody, LinkView, Tried, TryBody, Walk, WalkAsk,
+    WalkBody, WalkRoute, WalkStep,
 };
 pub use projects::{AddProject, ProjectItem, Projects};
 pub use turn::{Cost, FileItem, Files, GivenView, Spent, TurnView};

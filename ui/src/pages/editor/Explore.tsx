@@ -1,0 +1,134 @@
+// Every history that the loadout can take: what can go wrong, each with a history that Simulate plays.
+import { Route, TriangleAlert } from "lucide-react";
+import { useEffect, useState } from "react";
+import { explore } from "../../api/editor";
+import { CopyButton, ErrorBox } from "../../shared/parts";
+import { plain } from "../../shared/text";
+import { type Explored, type Play, type Row, rowsOf, summaryOf } from "./explored";
+import { Said } from "./fields";
+import type { EditorState } from "./state";
+import type { EditorStore } from "./store";
+
+const AFTER_MS = 400;
+
+export function Explore(props: {
+  store: EditorStore;
+  state: EditorState;
+  explored: Explored | null;
+  onExplored: (explored: Explored) => void;
+  onPlay: (play: Play) => void;
+}) {
+  const { store, state, explored, onExplored, onPlay } = props;
+  const { project, file, text, subject, fault } = state;
+  const [error, setError] = useState<unknown>(null);
+  const done = explored?.text === text;
+  useEffect(() => {
+    if (fault || done) return;
+    const giveUp = new AbortController();
+    const timer = setTimeout(() => {
+      explore(project, { [file]: text }, subject.name, giveUp.signal).then(
+        (view) => {
+          setError(null);
+          onExplored({ text, view });
+        },
+        (reason: unknown) => {
+          if (!giveUp.signal.aborted) setError(reason);
+        },
+      );
+    }, AFTER_MS);
+    return () => {
+      clearTimeout(timer);
+      giveUp.abort();
+    };
+  }, [project, file, text, subject.name, fault, done, onExplored]);
+  const rows = explored && done ? rowsOf(explored.view) : [];
+  return (
+    <div className="walk" data-testid="explore">
+      <p className="walkbar sm" role="status" data-testid="explore-summary">
+        {fault ? (
+          "The text has an error; mend it first."
+        ) : explored && done ? (
+          <>
+            <strong>{summaryOf(explored.view)}</strong>
+            {rows.length > 0 ? <span className="dim">Each turn was given each answer; no agent ran.</span> : null}
+          </>
+        ) : error ? (
+          "It could not be explored."
+        ) : (
+          "Exploring."
+        )}
+      </p>
+      {error ? <ErrorBox error={error} /> : null}
+      <ul className="probs explored" data-testid="explore-rows">
+        {rows.map((row) => (
+          <Finding key={row.key} row={row} onSelect={() => store.select(row.about.slice(-1))} onPlay={onPlay} />
+        ))}
+        {explored?.view.explored && done && rows.length === 0 ? <li className="none">Nothing was found.</li> : null}
+      </ul>
+    </div>
+  );
+}
+
+function Finding({ row, onSelect, onPlay }: { row: Row; onSelect: () => void; onPlay: (play: Play) => void }) {
+  const [open, setOpen] = useState(false);
+  const { message, finding, choices } = row;
+  const Icon = row.notable ? TriangleAlert : Route;
+  const steps = finding?.history.steps ?? 0;
+  const script = finding ? `${JSON.stringify(finding.history.script, null, 2)}\n` : "";
+  return (
+    <li
+      className={`st ${row.notable ? "needs_you" : "idle"}`}
+      data-testid="explored"
+      data-kind={finding?.kind ?? "never"}
+    >
+      <Icon className="ico s" />
+      <button type="button" className="what" onClick={onSelect}>
+        <Said text={message} />
+        {finding ? <span className="code">{steps === 1 ? "after 1 step" : `after ${steps} steps`}</span> : null}
+      </button>
+      {finding ? (
+        choices ? (
+          <button
+            type="button"
+            className="btn small"
+            data-testid="play"
+            aria-label={`Play it: ${message}`}
+            onClick={() => onPlay({ message, choices })}
+          >
+            Play it
+          </button>
+        ) : (
+          <button
+            type="button"
+            className="btn small"
+            data-testid="show-script"
+            aria-expanded={open}
+            onClick={() => setOpen(!open)}
+          >
+            {open ? "Hide the script" : "Show the script"}
+          </button>
+        )
+      ) : null}
+      {finding && !choices ? (
+        <div className="script">
+          <p className="dim" data-testid="no-play">
+            <Said text={row.reason} />
+          </p>
+          {open ? (
+            <>
+              <div className="row dim">
+                <span className="grow">
+                  Save it as a file; <code>materia cast --virtual-time --script FILE</code> plays it.
+                </span>
+                <CopyButton text={script} label="Copy the script" />
+              </div>
+              <pre className="text" data-testid="script" tabIndex={0}>
+                {plain(script)}
+              </pre>
+            </>
+          ) : null}
+        </div>
+      ) : null}
+    </li>
+  );
+}
