@@ -57,14 +57,11 @@ after(() => browser?.close());
 test("V1: a new cast shows the most turns of its loadout beside the budget", { skip }, async () => {
   const server = await start(text);
   try {
-    const page = await server.page(browser, "/casts?new=1&loadout=Items");
+    const page = await server.page(browser, "/casts?new=1");
     const words = () => byId(page, "most-turns").textContent();
-    await byId(page, "most-turns").waitFor();
-    const bounds = JSON.parse(server.cli("bounds", "Items", "--json").stdout);
-    assert.ok(
-      (await words()).startsWith(`At most ${bounds.cast.turns.formula} turns, attempts included.`),
-      await words(),
-    );
+    const { formula } = JSON.parse(server.cli("bounds", "Items", "--json").stdout).cast.turns;
+    await byId(page, "loadout-Items").check();
+    await until(async () => (await words()).startsWith(`At most ${formula} turns, attempts included.`), formula);
     assert.match(await words(), /n\(List\) is the number of work items from List\./);
     assert.deepEqual(await violations(page), []);
     await byId(page, "loadout-Ticks").check();
