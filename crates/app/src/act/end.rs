@@ -34,7 +34,8 @@ pub struct Waiting {
     command: CommandId,
 }
 
-/// Ends a cast, or asks whoever drives it to. `supervisor` is the program that looks after what turns start.
+/// Ends a cast, or asks the process that drives it to end it. `supervisor` is the program that supervises processes of
+/// turns.
 pub fn end(project: &Project, found: Found, supervisor: &Path) -> Result<Ended, Failure> {
     let folders = project.folders(&found.root, &found.id);
     let (run, _) = materia_engine::load(found.journal(), &found.id)?;
@@ -106,7 +107,7 @@ fn refuse_ended(status: CastStatus, id: &RunId) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Ends a cast that nobody drives.
+/// Ends a cast that no process drives.
 fn end_it(found: &Found, folders: &Folders, supervisor: &Path) -> Result<(), EngineError> {
     let Found { root, journal, id } = found;
     let lease = blocking(&**journal).claim(id)?;

@@ -24,8 +24,8 @@ pub enum Forking {
 /// How many places are named where a fork has to be told one.
 const PLACES_MAX: usize = 8;
 
-/// The place at which a cast is forked if nobody names one (D71): the event before the turn that failed. A cast that
-/// did not fail has none, and the refusal names the places before its last turns.
+/// The event at which a cast is forked if the user names none (D71): the event before the turn that failed. A cast
+/// that did not fail has none, and the refusal names the places before its last turns.
 pub fn fork_place(found: &Found) -> Result<u64, Failure> {
     let (run, _) = materia_engine::load(found.journal(), &found.id)?;
     let mut places: Vec<(u64, NodeId, u32)> = Vec::new();

@@ -34,13 +34,13 @@ use tell::{Telling, tell};
 
 /// Result of a command.
 pub enum Taken {
-    /// Nobody drives the cast: it is held here, and can go on.
+    /// No other process drives the cast: this one holds its lease and can continue it.
     Here(Box<Held>),
-    /// Whoever drives it was told.
+    /// The command was sent to the process that drives it.
     There(Told),
 }
 
-/// A cast that nobody else can drive now, and what is to be done to it.
+/// A cast whose lease this process holds, and the command to apply to it.
 pub struct Held {
     /// The cast.
     pub found: Found,
@@ -236,7 +236,7 @@ impl Held {
     }
 }
 
-/// Has a command refused by the cast itself, which nobody drives: whoever asks again under its name hears the same.
+/// Records a refusal in a cast that no process drives: a retry with the same command id gets the same answer.
 pub fn refuse(
     project: &Project,
     found: &Found,

@@ -96,7 +96,7 @@ struct Copied<'a> {
 }
 
 impl Copied<'_> {
-    /// Copies what lies in a folder; links stay links. What is neither file, folder nor link is left out.
+    /// Copies the contents of a folder; links stay links. Entries that are neither file, folder nor link are left out.
     fn folder(&mut self, from: &Path, to: &Folder) -> io::Result<()> {
         for entry in fs::read_dir(from)? {
             let entry = entry?;

@@ -70,7 +70,7 @@ pub struct Origin {
     pub state: Map<String, Value>,
 }
 
-/// A run for which somebody can answer.
+/// A run whose agent sockets all have an answer.
 pub struct Prepared {
     /// Script that answers its agents.
     pub script: Option<Script>,
@@ -232,8 +232,8 @@ pub fn cast(asked: &Asked<'_>, ready: Ready) -> Result<Untrusted<Beginning>, Fai
     Ok(gate.holds(beginning, question.into_iter().collect()))
 }
 
-/// Prepares that a cast goes on, as it was read. The recorded script answers unless there is another, and
-/// so does whoever answered before.
+/// Prepares a loaded cast to continue. The recorded script answers unless another is given; likewise the agent that
+/// answered before.
 pub fn going_on(
     project: &Project,
     run: LoadedRun,
@@ -391,7 +391,7 @@ fn refuse_doc_root(
         GlobalMode::Planning => materia_compiler::unfit_doc_root(loaded, &plan.doc_root),
         GlobalMode::Implementation => None,
     };
-    // Whoever may write there could approve whatever it likes.
+    // A turn that may write to the profile could approve anything.
     let root = project.dir.join(&plan.doc_root);
     let profile = project.profile_dir().and_then(|profile| profile.canonicalize().ok());
     let holds_profile = profile.is_some_and(|profile| profile.starts_with(&root));

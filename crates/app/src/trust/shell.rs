@@ -1,6 +1,6 @@
 //! A text for a shell, taken apart far enough to see which programs and files it names.
 //!
-//! It is no shell: nothing is expanded. What cannot be told apart is told twice rather than left out.
+//! It is no shell: nothing is expanded. Ambiguous words are reported in both readings rather than left out.
 
 /// The most words that are looked at.
 pub(super) const WORDS_MAX: usize = 4_096;
