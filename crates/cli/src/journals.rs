@@ -57,7 +57,7 @@ pub(crate) fn open(
     Ok((project, Subject::Archive(Box::new(archive))))
 }
 
-/// The cast that a person named, to look at it. Who looks at a foreign journal is told that it is one.
+/// The cast that the user named, to read it. A note is printed if its journal is foreign.
 pub(crate) fn look(
     id: &str,
     global: &Global,

@@ -75,8 +75,8 @@ fn set_up(
     Ok(folder)
 }
 
-/// Sets the project up for the page, where a person begins the cast. What is in it comes from this program, so nobody
-/// is asked to trust it.
+/// Sets the project up for the page, where a person begins the cast. Its files come from this program, so no trust
+/// question is asked.
 pub(crate) fn for_page(wanted: Option<&Path>, terminal: &Terminal) -> Result<Demo, Failure> {
     let folder = set_up(wanted, Audience::Page, terminal)?;
     let global = Global { directory: None, config: None, json: false, quiet: false };
