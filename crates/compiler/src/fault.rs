@@ -7,10 +7,10 @@ use materia_contract::{Finding, Severity};
 use crate::locate::{Lines, find};
 use crate::syntax::parse;
 
-/// More findings than this help nobody; the rest is counted.
+/// Maximum findings that are kept; the rest is counted.
 const FAULTS_MAX: usize = 400;
 
-/// Where in a layer's text a fault lies.
+/// The position of a fault in a layer's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Spot {
     /// At the value of this JSON Pointer.

@@ -53,7 +53,7 @@ pub struct Compiled {
     pub artifact_dir: PathBuf,
     /// Where its turns work, as the loadout or the configuration says.
     pub workspace: WorkspaceKind,
-    /// Whether the configuration chose the loadout, and nobody who asked for it.
+    /// Whether the configuration chose the loadout, not the caller.
     pub by_choice: bool,
 }
 
