@@ -100,7 +100,7 @@ pub enum NoCases {
 /// A file of a case, as it was read once: what is looked at is what runs.
 #[derive(Debug, Clone)]
 pub struct CaseFile {
-    /// Where it lies.
+    /// Its path.
     pub path: PathBuf,
     /// Its text, or why it cannot be read.
     pub text: Result<String, String>,
