@@ -64,7 +64,7 @@ pub(crate) fn ignored(job: &TurnJob) -> Vec<PathBuf> {
     if inside(root) {
         return vec![root.to_owned()];
     }
-    // The project is its own artifact root, or lies in it.
+    // The project is its own artifact root, or is inside it.
     let journal = JOURNAL.iter().map(|name| root.join(name));
     journal.chain([root.join("blobs"), job.run_dir.clone()]).collect()
 }

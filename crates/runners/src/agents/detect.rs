@@ -44,7 +44,7 @@ pub enum Login {
     Yes(String),
     /// Nothing says that it does.
     No,
-    /// Nobody can tell without asking it.
+    /// It cannot be determined without a request to the agent.
     Unknown,
 }
 

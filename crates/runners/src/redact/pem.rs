@@ -9,7 +9,7 @@ const END: &[u8] = b"-----END ";
 
 /// The longest first line that is waited for.
 const LINE_BYTES_MAX: usize = 64;
-/// How much is taken for one key. Whoever writes a beginning without an end has no use for more.
+/// Maximum bytes of one key; it bounds a key that has a beginning and no end.
 const KEY_BYTES_MAX: usize = 64 * 1024;
 
 /// Whether a private key begins at the beginning of `rest`.

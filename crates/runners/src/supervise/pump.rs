@@ -45,8 +45,7 @@ pub(super) fn start(
 ) -> io::Result<(Pumps, Option<Sender<Vec<u8>>>)> {
     let (more, given) = channel();
     if let Some(stdin) = child.stdin.take() {
-        // Nobody waits for this thread: a child that never reads its input is fine, and so is
-        // one that closes it early.
+        // This thread is not joined: a child may never read its input, or close it early.
         thread::Builder::new().spawn(move || feed(stdin, &input, &given))?;
     }
     let (empty, tree) = pipe_with(PipeFlags::CLOEXEC)?;
@@ -70,7 +69,7 @@ pub(super) fn start(
     Ok((Pumps { threads, queue, tree }, spec.dialogue.then_some(more)))
 }
 
-/// Writes the input and whatever is given later; then, or when nobody reads, closes it.
+/// Writes the input and all later input; closes the pipe at the end, or if the child no longer reads.
 fn feed(mut stdin: impl Write, input: &[u8], given: &Receiver<Vec<u8>>) {
     let mut written = stdin.write_all(input);
     while written.is_ok() {
@@ -95,7 +94,7 @@ impl Outlet {
         let sink = Arc::clone(sink);
         let work = move || {
             for (tag, mut frame) in queued {
-                // If materia is gone the watch hears of it; until then the child must not block.
+                // If materia is gone the watch detects it; until then the child must not block.
                 let _ = sink.send(tag, &mut frame);
             }
         };
@@ -105,7 +104,7 @@ impl Outlet {
     /// Sends a frame, which begins with room for its header.
     fn send(&self, tag: u8, frame: &mut [u8]) {
         match self {
-            // If materia is gone the watch hears of it; until then the child must not block.
+            // If materia is gone the watch detects it; until then the child must not block.
             Self::Direct(sink) => drop(sink.send(tag, frame)),
             Self::Queued(queue) => drop(queue.send((tag, frame.to_vec()))),
         }
@@ -113,7 +112,7 @@ impl Outlet {
 }
 
 impl Pumps {
-    /// Moves what is left in the pipes, now that nobody of the tree can add to it.
+    /// Forwards the rest in the pipes, now that no process of the tree can write to them.
     pub(super) fn finish(self) {
         drop(self.tree);
         for thread in self.threads.into_iter().chain(self.queue) {
@@ -123,8 +122,8 @@ impl Pumps {
     }
 }
 
-/// Forwards `stream` until it ends, or until the tree is `empty` and the stream falls silent:
-/// then somebody outside the tree holds it open, and we do not wait for strangers.
+/// Forwards `stream` until it ends, or until the tree is `empty` and the stream falls silent: then a process outside
+/// the tree holds it open, which is not waited for.
 fn forward(tag: u8, mut stream: File, empty: &OwnedFd, outlet: &Outlet) {
     let mut frame = vec![0; HEADER_BYTES + CONTENT_BYTES_MAX];
     let mut drained_by: Option<Instant> = None;

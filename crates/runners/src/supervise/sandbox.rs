@@ -118,7 +118,7 @@ fn lock_in(writable: &Writable) -> Result<PlanningSupport, SandboxError> {
     }
     rules = rules.add_rule(PathBeneath::new(PathFd::new(Path::new(NULL_DEVICE))?, to_file))?;
     let status = rules.restrict_self()?.ruleset;
-    // Ours are all closed on exec; others may have been left open by whoever started materia.
+    // Our descriptors are all closed on exec; materia may have inherited others from its parent.
     close_fds::set_fds_cloexec_threadsafe(FIRST_OWN, &[]);
     give_up_rights()?;
     let everywhere = writable.folders.iter().any(|folder| folder.path() == Path::new("/"));

@@ -22,11 +22,11 @@ use list::{Folder, Tell};
 /// The most entries of a project that are looked at. A folder with which there would be more is
 /// left out whole, so that the same entries are compared each time.
 pub const ENTRIES_MAX: usize = 100_000;
-/// The most paths that are collected; whoever changed so many needs no complete list.
+/// The most paths that are collected; a longer list would not help.
 const CHANGES_MAX: usize = 1000;
 /// The most paths that a message names.
 const NAMED_MAX: usize = 5;
-/// The file that may lie in the artifact root and is nobody's to change during a turn.
+/// The file that may be in the artifact root and must not change during a turn.
 const CONFIGURATION: &str = "materia.json";
 
 /// A project as it was before a turn.

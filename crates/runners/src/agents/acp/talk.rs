@@ -18,11 +18,11 @@ use crate::agents::{
 const VERSION: u64 = 1;
 /// The code of an error that asks for a login.
 const AUTH_REQUIRED: i64 = -32_000;
-/// The code of an answer to a request that nobody here understands.
+/// The JSON-RPC error code for an unknown method.
 const NO_SUCH_METHOD: i64 = -32_601;
 /// Modes in which agents say of themselves that they only look.
 const LOOKING_MODES: [&str; 4] = ["plan", "read-only", "readonly", "ask"];
-/// How many refusals are told one by one.
+/// Maximum refusals that are listed one by one.
 const REFUSALS_MAX: usize = 20;
 
 /// State of the conversation: the awaited reply.

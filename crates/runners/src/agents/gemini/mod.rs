@@ -14,7 +14,7 @@ use super::{
 };
 use crate::agents::failure::Voice;
 
-/// How its failures are told.
+/// Texts of its error messages.
 const VOICE: Voice =
     Voice { label: "Gemini CLI", log_in: "run `gemini` once and log in, or set GEMINI_API_KEY" };
 
