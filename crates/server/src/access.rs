@@ -73,7 +73,7 @@ impl Access {
         &self.token
     }
 
-    /// Whether a request comes from somebody who is known.
+    /// Whether a request is authenticated.
     pub(crate) fn knows(&self, headers: &HeaderMap) -> bool {
         self.has_token(headers) || self.has_session(headers)
     }
@@ -107,12 +107,12 @@ impl Access {
         hasher.update(what.as_bytes());
         hasher.update(&[0]);
         hasher.update(name.as_bytes());
-        // A server on another port is another one to whoever signed in.
+        // A session of a server on another port is not valid here.
         hasher.update(&self.port.to_le_bytes());
         hasher.finalize().to_hex().to_string()
     }
 
-    /// Shows to whoever knows the token, or has signed in, that this is their server.
+    /// Proves to a client that knows the token, or has signed in, that this is its server.
     pub(crate) fn prove(&self, nonce: &str) -> String {
         prove(&verifier(&self.token), nonce, self.port)
     }
@@ -165,7 +165,7 @@ pub(crate) fn prove(verifier: &[u8; 32], nonce: &str, port: u16) -> String {
 
 /// Compares without telling by the time it takes where two texts differ.
 pub(crate) fn is_same(one: &[u8], other: &[u8]) -> bool {
-    // Of hashes: what is compared has one length, and nobody can choose it.
+    // Compares hashes: they have a fixed length, and a caller cannot choose their bytes.
     let (one, other) = (blake3::hash(one), blake3::hash(other));
     one == other
 }
@@ -185,7 +185,7 @@ fn token_of(state: &Path) -> io::Result<String> {
     Ok(token)
 }
 
-/// So many bytes that nobody can guess, in hexadecimal.
+/// `N` random bytes, in hexadecimal.
 pub(crate) fn random_hex<const N: usize>() -> io::Result<String> {
     let mut bytes = [0_u8; N];
     let mut filled = 0;

@@ -60,7 +60,7 @@ impl Caller {
 
 /// Whether the process with this number belongs to a turn that may not control casts, or is gone.
 pub(crate) fn is_of_a_turn(pid: i32) -> bool {
-    // Whoever leaves as soon as it is connected has left its connection to somebody else.
+    // A process that exits right after it connects may have passed its connection to another.
     let gone = fs::metadata(format!("/proc/{pid}")).is_err() && fs::metadata("/proc/self").is_ok();
     gone || may_not(&mut Processes::default(), pid)
 }

@@ -15,7 +15,7 @@ use crate::pending::Pending;
 use crate::projects::Registry;
 use crate::served_folders::ServedFolders;
 
-/// Opens the project in a folder. Where profile and state folder are, the door knows.
+/// Opens the project in a folder. The command line supplies it, with the user's profile and state folder.
 pub type OpenProject = Arc<dyn Fn(&Path) -> Result<Project, Failure> + Send + Sync>;
 
 /// A demo that can be played: a project that the program itself has made, with agents that a script answers.
