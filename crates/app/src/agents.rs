@@ -75,7 +75,7 @@ pub struct Asking<'a> {
     pub mode: GlobalMode,
     /// The script that answers, and the sockets that it has answers for.
     pub script: Option<(&'a Script, Option<&'a ScriptBinding>)>,
-    /// Who answered so far, where a cast is carried on.
+    /// The agents that answered so far, if a cast is resumed.
     pub before: Option<&'a Answerers>,
 }
 

@@ -48,7 +48,7 @@ pub struct Drive {
     pub answering: Answering,
     /// Who answers, where that is not as the journal has it.
     pub agents: Option<Answerers>,
-    /// The program that looks after what turns start.
+    /// The program that supervises processes of turns.
     pub supervisor: PathBuf,
     /// Its workspace, where it has one of its own.
     pub own: Option<Place>,

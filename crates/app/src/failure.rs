@@ -46,7 +46,7 @@ pub enum Hint {
     NameState,
     /// To work in the project folder instead.
     InProject,
-    /// To look at a journal, and to vouch for it.
+    /// To look at a journal, and to trust it.
     TrustJournal,
 }
 

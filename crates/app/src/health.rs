@@ -113,7 +113,7 @@ fn missing(one: &Examined) -> Option<String> {
     }
 }
 
-/// Whether an agent could be asked now, as far as can be told.
+/// Whether an agent is usable now, as far as is known.
 #[must_use]
 pub fn is_usable(one: &AgentHealth) -> bool {
     one.installed && !one.not_run && one.logged_in != Some(false)

@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::sanitize;
 use crate::trust::Gate;
 
-/// Where casts may lie besides the configured folder, if there is a journal.
+/// Folders that may hold casts besides the configured one, if they have a journal.
 const OTHER_ROOTS: [&str; 2] = [".materia", ".pi/pi-materia"];
 
 /// A project folder and the files that configure it.
@@ -127,7 +127,7 @@ impl Project {
         materia_compiler::artifact_dir(&materia_compiler::load(&self.sources).0)
     }
 
-    /// The folders in which casts of this project can lie: the configured one first, then the usual ones (D52).
+    /// The folders that can hold casts of this project: the configured one first, then the usual ones (D52).
     #[must_use]
     pub fn roots(&self) -> Vec<PathBuf> {
         let mut roots = vec![self.artifact_root()];

@@ -13,7 +13,7 @@ use crate::{Failure, Found, Project};
 
 /// How long a process that drives the cast may take to end it.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// How often is looked whether it has.
+/// Interval at which its end is polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Result of aborting a cast.
@@ -55,8 +55,8 @@ pub fn end(project: &Project, found: Found, supervisor: &Path) -> Result<Ended, 
 }
 
 impl Waiting {
-    /// Waits until the process that drives the cast has ended it. It may have reached another end first. Where it has
-    /// let go of the cast instead, the cast is ended here.
+    /// Waits until the process that drives the cast has ended it. It may have reached another end first. If it
+    /// released the lease instead, the cast is ended here.
     pub fn over(self) -> Result<CastReport, Failure> {
         let Self { who, found, folders, supervisor, mut command } = self;
         let (id, begun) = (&found.id, Instant::now());

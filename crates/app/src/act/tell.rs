@@ -18,7 +18,7 @@ const RECEIPT_POLL_INTERVAL: Duration = Duration::from_millis(30);
 
 /// Result of sending a command to another process.
 pub(super) enum Telling {
-    /// It was told.
+    /// The command was posted.
     Told(Told),
     /// It stopped driving the cast before it took the command: the caller can apply the command itself.
     LetGo,

@@ -89,7 +89,7 @@ impl<'a> Stage<'a> {
 
 struct Copied<'a> {
     roots: &'a [PathBuf],
-    /// It may lie in the project, and is not copied into itself.
+    /// It may be inside the project, and is not copied into itself.
     scratch: &'a Path,
     bytes: u64,
     files: usize,

@@ -215,8 +215,7 @@ impl Host {
         driven.get(id).is_some_and(|it| it.asks.send(Command::person(stop).into()).is_ok())
     }
 
-    /// Stops everything in good order, and waits until nothing is driven here any more. The runs can be
-    /// carried on.
+    /// Stops everything in good order, and waits until this host drives no run. The runs can be resumed.
     pub async fn stop(&self, message: &str) {
         for id in self.runs() {
             let _ = self.ask_to_stop(&id, message);

@@ -261,7 +261,7 @@ pub fn going_on(
     refuse_doc_root(run.run().global_mode(), (project, &loaded), plan)?;
     let (gate, agents) = (project.gate(), answers.chosen.agents());
     let answered_by = named.map(|named| named.full);
-    // Whom a person names now, that person knows; what the journal names is asked about.
+    // A script that the user names now is trusted; one that the journal names needs approval.
     let recorded = answered_by.as_deref().filter(|_| options.script.is_none());
     let begun = Begun { id: &id, created: &kept, plan, answers: recorded };
     let mut warnings = Vec::new();
@@ -285,7 +285,7 @@ impl Prepared {
         Self { script, answering, loaded, findings, warnings, plan, chosen, answers, gate }
     }
 
-    /// Remembers that a run was begun or carried on here with consent, so that it may go on here.
+    /// Stores that a run was begun or resumed here with consent, so that it may continue here.
     fn note(
         &self,
         (id, created): (&RunId, &RunCreated),
@@ -380,7 +380,7 @@ fn created(
     }
 }
 
-/// Refuses Planning where the only folder that turns may write to is no folder for documents alone. It is looked at
+/// Refuses Planning where the only folder that turns may write to is no folder for documents alone. It is checked
 /// again before each turn.
 fn refuse_doc_root(
     mode: GlobalMode,

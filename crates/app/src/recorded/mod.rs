@@ -35,7 +35,7 @@ pub struct Recorded {
     pub turns: Vec<Turn>,
     /// The acts of people and of its timeline.
     pub timeline: Vec<TimelineEntry>,
-    /// The instant at which the simulation was told to end, where that is how it ended.
+    /// The configured end of the simulation, if it ended by that.
     pub run_for_ms: Option<u64>,
     /// From its beginning to its last event, in simulated time.
     pub span_ms: u64,

@@ -285,7 +285,7 @@ impl Look<'_> {
         self.more(name);
     }
 
-    /// Files that some well-known programs read without being told.
+    /// Files that some well-known programs read by default.
     fn read_unasked(&mut self, name: &str, words: &[String]) {
         let read = tools::READ_UNASKED.iter().find(|(known, _)| *known == name);
         let Some((_, read)) = read else { return };

@@ -20,7 +20,7 @@ const KEPT_BYTES_MAX: u64 = 6_000;
 /// How much of a script is searched for what it loads.
 const SEARCHED_BYTES_MAX: u64 = 256 * 1024;
 
-/// The files of these programs that lie in the project, each once.
+/// The files of these programs that are in the project, each once.
 pub(super) fn named<'p>(
     project: &Path,
     programs: impl IntoIterator<Item = &'p Program>,

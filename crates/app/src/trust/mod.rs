@@ -158,8 +158,8 @@ impl Gate {
         agent_files::of(&self.project, &casts, home.as_deref())
     }
 
-    /// A cast begins here with everybody's consent, so that it may go on here. Of files that have to be approved only
-    /// those are remembered that were.
+    /// Stores that a cast begins here with consent, so that it may continue here. Of files that need approval, only
+    /// approved ones are stored.
     pub(crate) fn has_begun(&self, cast: Begun<'_>, watch: &Watch, warnings: &mut Vec<String>) {
         let mut news = self.of_cast(cast, None);
         let asked = files::named(&self.project, watch.starts.programs());

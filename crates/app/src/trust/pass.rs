@@ -132,7 +132,7 @@ impl Cleared {
         self.run == *run && self.plan == plan.hash()
     }
 
-    /// Whom its turns ask before they start a program.
+    /// The check that its turns call before they start a program.
     pub(crate) fn approval(&self) -> Approval {
         Approval::by(Arc::clone(&self.watch) as Arc<dyn Approves>)
     }

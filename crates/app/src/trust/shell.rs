@@ -128,7 +128,7 @@ pub(super) fn pieces(text: &str) -> Vec<String> {
     };
     let glued: Vec<String> = words.iter().filter_map(glued).collect();
     words.extend(glued);
-    // One more than are looked at, so that it shows.
+    // One more than the limit, so that the caller detects the excess.
     words.truncate(WORDS_MAX + 1);
     words
 }
