@@ -1,4 +1,4 @@
-//! Notifies the person whom a cast waits for.
+//! Notifies the user that a cast waits.
 
 use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;

@@ -32,7 +32,7 @@ pub(crate) const MAINTAIN: &str = "__demo-maintain";
 /// Request of the demo's cast.
 const REQUEST: &str = "Make greet.sh greet people by name, also in French, and describe it.";
 
-/// Sets the project up, casts, and says what came of it.
+/// Sets the project up, runs a cast, and prints the result.
 pub(crate) fn run(
     wanted: Option<&Path>,
     at_once: bool,
