@@ -21,7 +21,7 @@ pub(crate) enum Spot {
     Offset(usize),
 }
 
-/// A text that faults can lie in.
+/// A text that faults can refer to.
 pub(crate) trait Source {
     /// Its path for people.
     fn shown(&self) -> &str;
@@ -118,7 +118,7 @@ impl Faults {
         self.errors
     }
 
-    /// The findings where there is no text that they could lie in.
+    /// The findings without a position in a text.
     pub(crate) fn placeless(self) -> Vec<Finding> {
         self.place::<Nowhere>(&[])
     }

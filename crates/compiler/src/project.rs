@@ -203,7 +203,7 @@ fn unfit_name(dir: &str) -> Option<&'static str> {
         .then_some("is where agents look for their settings")
 }
 
-/// Fault of a folder that must lie inside the project.
+/// Fault of a folder that must be inside the project.
 fn outside(project: &Path, dir: &str) -> Option<&'static str> {
     let path = Path::new(dir);
     if dir.is_empty() {

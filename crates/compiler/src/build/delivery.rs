@@ -83,7 +83,7 @@ fn transform(
     place: &Place,
     faults: &mut Faults,
 ) -> Option<Transform> {
-    // Every part is looked at, so that all faults are named at once.
+    // Every part is checked, so that all faults are reported at once.
     let guard: Option<Option<Guard>> = match &doc.guard {
         Some(guard) => {
             let place = place.child("where");

@@ -152,7 +152,7 @@ pub fn compile(loaded: &Loaded, loadout: Option<&str>) -> (Option<Compiled>, Vec
     (compiled, faults.place(&loaded.layers))
 }
 
-/// Builds several loadouts; a materia that more than one of them uses is looked at once.
+/// Builds several loadouts; a materia that more than one of them uses is checked once.
 pub(crate) fn build_each(
     loaded: &Loaded,
     loadouts: &[(&str, &Loadout)],
