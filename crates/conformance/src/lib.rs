@@ -97,7 +97,7 @@ pub enum NoCases {
     Absent(PathBuf),
 }
 
-/// A file of a case, as it was read once: what is looked at is what runs.
+/// A file of a case, read once: the text that is checked is the text that runs.
 #[derive(Debug, Clone)]
 pub struct CaseFile {
     /// Its path.

@@ -17,11 +17,11 @@ use super::{BaseFile, Taken};
 
 /// How long one command may take.
 const COMMAND_TIME_MAX: Duration = Duration::from_mins(1);
-/// How often is looked whether it has ended.
+/// Interval at which its end is polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(4);
-/// Files whose path begins so lie in the profile, not in the project.
+/// Prefix of files that are in the profile, not in the project.
 const PROFILE: &str = "profile/";
-/// Files whose path begins so lie in the folder of all programs' configuration.
+/// Prefix of files that are in the configuration folder of all programs.
 const CONFIG_HOME: &str = "config-home/";
 
 /// A folder with a project, a profile and a script; removed when dropped.
