@@ -24,7 +24,7 @@ pub(crate) enum DocRootError {
     Io(String, #[source] io::Error),
 }
 
-/// Names that a folder of documents may not contain or lie in: repositories, and journals.
+/// Names that a folder of documents may not contain or be inside: repositories, and journals.
 const KEPT: [&str; 2] = [".git", "journal.db"];
 /// Folders in which casts are kept.
 const CASTS: [&str; 2] = [".materia", ".pi"];

@@ -37,7 +37,7 @@ pub(super) struct Order {
     pub(super) pinned: Vec<Pin>,
 }
 
-/// Who listens to a process.
+/// Handles the output of a process.
 pub(super) trait StreamReader: Send {
     /// Takes a piece of standard output.
     fn stdout(&mut self, bytes: &[u8]) -> Reply;
@@ -105,7 +105,7 @@ pub(super) async fn follow(
         let (due, reason) = pursuit.watchdog.next();
         let overdue = pursuit.overdue;
         let reply = tokio::select! {
-            // In this order: a flood of output must not keep us from hearing the rest.
+            // In this order: a flood of output must not starve the other branches.
             biased;
             () = stop.asked(), if pursuit.cut != Some(Cut::Asked) => {
                 pursuit.end(Some(Cut::Asked), ear).await;

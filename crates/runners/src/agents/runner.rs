@@ -91,7 +91,7 @@ impl Runner for AgentRunner {
             let turn = Turn::begin(&runner, &job, &agent, stop);
             match turn {
                 Ok(turn) => {
-                    // In this order: what is looked at last is everything that was written on the turn's account.
+                    // In this order: the last check sees everything that was written for the turn.
                     let turn = side_output::performed(&job, turn.perform(session.as_ref()));
                     let (report, complaint) = Box::pin(guard::watched(&job, turn)).await;
                     match complaint {

@@ -165,7 +165,7 @@ impl Held {
         self.write()
     }
 
-    /// Writes down what became of it.
+    /// Stores how the turn ended.
     pub(super) fn end(
         &mut self,
         session: Option<&AgentSession>,

@@ -71,7 +71,7 @@ pub(super) struct Git<'a> {
     pub(super) own: &'a Path,
     /// The top of the work tree.
     pub(super) top: &'a Path,
-    /// Where further objects lie.
+    /// Folders of further objects.
     pub(super) objects: &'a [PathBuf],
     /// Settings taken over from the project's repository.
     pub(super) settings: Vec<String>,

@@ -30,7 +30,7 @@ pub(super) struct Look {
     project: PathBuf,
     /// The folder of the casts, which is no part of the project, as seen from the top.
     casts: Option<PathBuf>,
-    /// Where objects lie that are there already.
+    /// Folders of existing objects.
     pub(super) objects: Vec<PathBuf>,
     pub(super) own: Temporary,
     program: Program,

@@ -50,7 +50,7 @@ impl Key {
         self.matched = if byte == wanted[self.matched] {
             self.matched + 1
         } else {
-            // All that is looked for begins with dashes, and only a dash can begin it anew.
+            // All patterns begin with dashes, and only a dash can restart a match.
             usize::from(byte == wanted[0])
         };
         if self.matched == wanted.len() {

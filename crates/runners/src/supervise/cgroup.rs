@@ -28,7 +28,7 @@ const LEFT: Duration = Duration::from_mins(1);
 const PREFIX: &str = "materia-";
 /// How deep a cgroup of ours is looked for.
 const DEPTH_MAX: usize = 12;
-/// How often it is looked for processes that started others while they were moved.
+/// Maximum passes for processes that started others while they were moved.
 const LOOKS_MAX: usize = 50;
 
 /// The cgroup of a turn.
@@ -70,7 +70,7 @@ impl Group {
         Ok(())
     }
 
-    /// Ends everybody in it.
+    /// Kills all processes in it.
     pub(super) fn kill(&self) {
         let _ = fs::write(self.0.join("cgroup.kill"), "1");
         // The kernel passes over processes whose first thread has ended.

@@ -38,7 +38,7 @@ pub fn name_driver() {
 /// The turn that this process belongs to, if it does.
 #[must_use]
 pub fn own_turn() -> Option<InTurn> {
-    // Not the number that the system tells us: in a namespace of its own a process has another one.
+    // Not `getpid`: in a pid namespace of its own a process has another pid.
     let own = fs::read_link("/proc/self").ok();
     let own = own.and_then(|own| own.to_str()?.parse().ok());
     let marked = std::env::var_os(VARIABLE).is_some();

@@ -91,7 +91,7 @@ fn supervise() -> io::Result<()> {
     let pipe = File::from(io::stdout().as_fd().try_clone_to_owned()?);
     let sink = Arc::new(Sink::new(pipe, spec.token));
 
-    // Held until this process ends, which is after everybody of the tree has ended.
+    // Held until this process ends, which is after all processes of the tree have ended.
     let _lock = match spec.lock.as_ref().map(|path| lock::take(&path.path())).transpose() {
         Ok(lock) => lock,
         Err(error) => {

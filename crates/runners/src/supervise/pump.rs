@@ -17,7 +17,7 @@ use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 
 use super::protocol::{CONTENT_BYTES_MAX, HEADER_BYTES, STDERR, STDOUT, Sink, Spec};
 
-/// The size of an eager pipe: what the system allows everybody by default.
+/// The size of an eager pipe: the system's default limit for unprivileged users.
 pub(crate) const PIPE_BYTES: usize = 1024 * 1024;
 /// How many frames an eager queue holds, each of at most [`CONTENT_BYTES_MAX`].
 const QUEUE_FRAMES_MAX: usize = 256;
@@ -32,7 +32,7 @@ pub(super) struct Pumps {
     threads: Vec<JoinHandle<()>>,
     /// Empties the eager queue; ends when the threads above have ended.
     queue: Option<JoinHandle<()>>,
-    /// Dropping it tells the threads that the tree is empty.
+    /// Dropping it signals to the threads that the tree is empty.
     tree: OwnedFd,
 }
 
@@ -165,11 +165,11 @@ fn wait(stream: &File, empty: &OwnedFd, draining: bool) -> Wake {
             if draining { (&mut ends[..1], Some(&SILENCE)) } else { (&mut ends[..], None) };
         match poll(ends, limit) {
             Ok(0) => return Wake::Silence,
-            // Looked at first, or a flood would keep us from ever hearing of it.
+            // Checked first, or a flood of output would hide it.
             Ok(_) if ends.get(1).is_some_and(|end| !end.revents().is_empty()) => {
                 return Wake::TreeEmpty;
             }
-            // Whatever else the stream has to say, reading it tells.
+            // Any other state of the stream shows when it is read.
             Ok(_) => return Wake::Output,
             Err(rustix::io::Errno::INTR) => {}
             Err(_) => return Wake::Silence,

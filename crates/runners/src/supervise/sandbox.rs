@@ -47,7 +47,7 @@ const DEVICE: AccessFs = AccessFs::IoctlDev;
 /// The first version that keeps signals and abstract sockets within.
 const SCOPES: ABI = ABI::V6;
 
-/// The one thing outside the roots that everybody may write to.
+/// The only path outside the roots that every turn may write to.
 const NULL_DEVICE: &str = "/dev/null";
 
 /// Whether the kernel knows a rule. Changes nothing.

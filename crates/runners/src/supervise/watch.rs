@@ -79,7 +79,7 @@ impl Gathering {
 }
 
 impl Watch {
-    /// Starts to listen to the child and to materia, whose words for the child go to `input`.
+    /// Starts to watch the child and the pipe from materia, whose input for the child goes to `input`.
     pub(super) fn start(
         child: &Child,
         control: File,
@@ -125,7 +125,7 @@ impl Watch {
         Ended { status: self.status, survivors, gone: self.gone }
     }
 
-    /// Whether nothing has been heard that ends the turn.
+    /// Whether no event has ended the turn.
     fn goes_on(&self) -> bool {
         self.status.is_none() && !self.empty && !self.polite && !self.gone
     }

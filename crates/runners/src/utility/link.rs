@@ -31,7 +31,8 @@ const FAREWELL: Duration = Duration::from_secs(2);
 /// How long a Ctrl-C that reached a supervisor may take to reach us as well.
 const SAME_INTERRUPT: Duration = Duration::from_millis(250);
 
-/// The supervisors of this process that live. Held while one is started, so that none is taken for a stranger.
+/// The living supervisors of this process. Locked while one is started, so that none is taken for an unrelated
+/// process.
 static SUPERVISORS: Mutex<Option<HashSet<u32>>> = Mutex::new(None);
 
 fn with_supervisors<T>(work: impl FnOnce(&mut HashSet<u32>) -> T) -> T {
@@ -53,7 +54,7 @@ pub(super) enum Ending {
 
 type Feed = Pin<Box<dyn Future<Output = io::Result<ChildStdin>> + Send>>;
 
-/// The pipe to the supervisor. That it is open tells the supervisor that we live.
+/// The pipe to the supervisor. As long as it is open, the supervisor knows that this process lives.
 enum Control {
     /// Spec and input are under way.
     Feeding(Feed),
@@ -74,7 +75,7 @@ impl Control {
         }
     }
 
-    /// Hands the child more input, or tells it that there is no more.
+    /// Sends more input to the child, or the end of input.
     ///
     /// Input that cannot be sent is dropped: a supervisor that no longer reads is about to end.
     async fn say(&mut self, bytes: Option<&[u8]>) {
@@ -188,7 +189,7 @@ impl Link {
         let last = loop {
             let due = streams.due();
             tokio::select! {
-                // In this order: a flood of output must not keep us from hearing the rest.
+                // In this order: a flood of output must not starve the other branches.
                 biased;
                 () = stop.asked(), if !matches!(ended, Some(Asked::Stop)) => {
                     self.end().await;

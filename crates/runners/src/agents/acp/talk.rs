@@ -253,7 +253,7 @@ impl Talk {
                 "it has made as many requests as one turn may have",
             ),
             "refusal" => VOICE.with_help(FailureClass::Permanent, "the model declined to answer"),
-            // Then the reason is ours, and how the process ended tells it.
+            // We cancelled it; the reason is in how the process ended.
             "cancelled" if self.called_off => {
                 self.awaiting = Awaiting::Nothing;
                 return;
@@ -335,7 +335,7 @@ impl Reader for Talk {
                 if about.is_some() && about != self.session.as_deref() {
                     return Vec::new();
                 }
-                // What comes before the prompt is the past, told again.
+                // Updates before the prompt replay the earlier conversation.
                 if self.awaiting != Awaiting::Prompt {
                     return Vec::new();
                 }

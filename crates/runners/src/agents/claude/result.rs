@@ -15,7 +15,7 @@ pub(super) fn outcome(
     wants_schema: bool,
     denied: &[String],
 ) -> Result<Answer, AgentFault> {
-    // `subtype` says success for refused requests too; only the flag tells.
+    // `subtype` is `success` for refused requests too; only the flag is reliable.
     let failed = last.get("is_error").and_then(Value::as_bool) != Some(false);
     if failed || text(last, "/subtype") != Some("success") {
         return Err(fault(last, hints));
