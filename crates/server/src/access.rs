@@ -19,7 +19,7 @@ use materia_safe_fs::Folder;
 const CODE_LIFE: Duration = Duration::from_mins(1);
 /// Codes that wait at the most; the oldest go.
 const CODES_MAX: usize = 32;
-/// Wrong codes of one user within a minute before that one is heard no more.
+/// Wrong codes of one user within a minute before further ones are refused.
 const WRONG_MAX: u32 = 60;
 /// Users whose wrong codes are counted.
 const USERS_MAX: usize = 1_000;
@@ -60,7 +60,8 @@ pub(crate) struct Session {
 }
 
 impl Access {
-    /// With the token of a state folder, which is made where it is missing. `port` tells the cookies of servers apart.
+    /// With the token of a state folder, which is made where it is missing. `port` distinguishes the cookies of
+    /// servers.
     pub(crate) fn open(state: &Path, port: Option<u16>) -> io::Result<Self> {
         let token = token_of(state)?;
         let port = port.unwrap_or(0);

@@ -31,7 +31,7 @@ use crate::request::{Request, json, json_as};
 use crate::state::App;
 use crate::trust;
 
-/// How often is looked what became of a command.
+/// Interval at which the receipt of a command is polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The field of a `resume` that asks for the files that the last event names.
@@ -98,7 +98,7 @@ struct Choice {
 fn choice(body: &Value) -> Result<Choice, Refused> {
     let choice = Choice { body: body.clone() };
     if choice.is_whole() {
-        // Whatever is wrong with it is said before anything is looked at.
+        // Faults of the command are reported before the cast is read.
         choice.command(None, &CommandId::kept("x"))?;
     }
     Ok(choice)

@@ -155,7 +155,7 @@ fn method(method: &Method) -> Result<(), Refused> {
     }
 }
 
-/// Refuses every path that could be read in two ways. What is left is read the same by everybody.
+/// Refuses every ambiguous path, so that all handlers read the rest in the same way.
 fn path(uri: &Uri) -> Result<(), Refused> {
     let path = uri.path();
     let strange = || Refused::usage("the path of the request is not written plainly");

@@ -1,6 +1,6 @@
 //! Whether a process that a turn started is calling, whose policy does not let it control casts.
 //!
-//! It is looked up for callers on this machine where the system can tell; where it cannot, the token decides.
+//! It is looked up for callers on this machine if the system supports that; otherwise the token decides.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -76,7 +76,7 @@ pub(crate) fn calls_from_a_turn(from: SocketAddr, to: SocketAddr) -> bool {
     entry_of(from, to).is_some_and(|entry| holders(entry.inode).any(of_a_turn))
 }
 
-/// The processes that have a socket. Only those are looked into.
+/// The processes that hold a socket.
 fn holders(inode: u64) -> impl Iterator<Item = i32> {
     let wanted = format!("socket:[{inode}]");
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
