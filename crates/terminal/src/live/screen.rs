@@ -105,7 +105,7 @@ impl Screen {
         Self { bars, picture: Mutex::new(picture) }
     }
 
-    /// Shows what had happened before the run was carried on.
+    /// Shows the events from before the run was resumed.
     pub fn past(&self, report: &CastReport) {
         let mut picture = self.picture();
         picture.spent = report.usage;
