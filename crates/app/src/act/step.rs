@@ -9,8 +9,8 @@ use crate::Failure;
 /// The least of a question's hash that names it.
 const HASH_CHARS_MIN: usize = 8;
 
-/// Whether this command resumes a cast that no process drives (D59). Every other command is stored, and the cast is
-/// not resumed.
+/// Whether this command resumes a cast that no process drives (D59). Every other command is applied or stored, and the
+/// cast is not resumed.
 #[must_use]
 pub fn carries_on(what: &Do) -> bool {
     match what {

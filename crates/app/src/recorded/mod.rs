@@ -31,7 +31,7 @@ const BEYOND_THE_END_MS: u64 = 1_000;
 pub struct Recorded {
     /// How it began.
     pub created: RunCreated,
-    /// The turns that an agent or a script answered, in the order in which they started.
+    /// The turns and their answers, in the order in which the turns started.
     pub turns: Vec<Turn>,
     /// The acts of people and of its timeline.
     pub timeline: Vec<TimelineEntry>,
@@ -43,7 +43,7 @@ pub struct Recorded {
     pub obstacles: Vec<String>,
 }
 
-/// A turn that an agent or a script answered.
+/// A turn and its answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Turn {
     /// Its socket.
