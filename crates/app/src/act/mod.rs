@@ -72,7 +72,7 @@ impl Sender {
 
 /// A run that was checked.
 enum Looked {
-    /// It is there, and held.
+    /// It is stored, and this process holds its lease.
     There(Lease, Box<LoadedRun>),
     /// It is a new fork that is not stored yet.
     Forked(Box<Forked>),
@@ -169,7 +169,7 @@ pub struct Hold {
 
 /// Where a run is that waits at the gate.
 enum Place {
-    /// It is there, and held.
+    /// It is stored, and this process holds its lease.
     There(Lease),
     /// Nothing of it is written yet.
     Forked(Box<Forked>),
