@@ -38,8 +38,7 @@ pub(crate) fn own_at(
     Ok(())
 }
 
-/// The cast or archive that a person named, to look at it. An archive that was altered is shown all the same; that it
-/// was is said.
+/// The cast or archive that the user named, to read it. An altered archive is shown with a warning.
 pub(crate) fn open(
     id: &str,
     global: &Global,
