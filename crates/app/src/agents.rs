@@ -27,7 +27,7 @@ const SOCKETS_NAMED_MAX: usize = 5;
 
 /// Who answers, where no script does.
 pub enum Answering {
-    /// Nobody has to.
+    /// No agent has to answer.
     Nobody,
     /// A recording.
     Recorded(Recording, AgentRegistry),
@@ -62,7 +62,7 @@ enum Who {
     Agent(Box<Agent>),
 }
 
-/// A run for which somebody has to answer.
+/// A run whose agent sockets need answers.
 #[derive(Clone, Copy)]
 pub struct Asking<'a> {
     /// The folder of its project.
@@ -75,7 +75,7 @@ pub struct Asking<'a> {
     pub mode: GlobalMode,
     /// The script that answers, and the sockets that it has answers for.
     pub script: Option<(&'a Script, Option<&'a ScriptBinding>)>,
-    /// Who answered so far, where a cast is carried on.
+    /// The agents that answered so far, if a cast is resumed.
     pub before: Option<&'a Answerers>,
 }
 
@@ -86,7 +86,7 @@ pub fn fleet(loaded: &Loaded, provider: Option<&str>) -> AgentRegistry {
     AgentRegistry::new(config.agents.clone(), config.prices.clone().unwrap_or_default(), preferred)
 }
 
-/// Finds out who answers, and refuses where somebody is asked whom nobody can answer.
+/// Finds what answers the agent sockets, and refuses if nothing can answer one of them.
 pub fn answering(options: &RunOptions, asking: Asking<'_>) -> Result<Answers, Failure> {
     let Asking { folder, loaded, plan, mode, script, .. } = asking;
     // A script answers every socket unless it says that it answers only those it names (D54).
@@ -197,15 +197,15 @@ fn refuse_contradictions(options: &RunOptions, scripted: bool) -> Result<(), Con
 /// A socket that asks an agent.
 struct Asked<'a> {
     node: &'a NodeId,
-    /// Who is asked there, where somebody said so.
+    /// The provider of the socket, if one was chosen.
     provider: Option<String>,
-    /// Whether the author of the socket said so.
+    /// Whether the author of the socket chose it.
     by_author: bool,
     tools: Option<&'a ToolsDoc>,
 }
 
-/// The sockets that the script does not answer. Who is asked there: whom the author names, else whom the
-/// command line names, else whoever answered so far (D46).
+/// The sockets that the script does not answer. Their provider: the one the author names, else the one the command
+/// line names, else the one that answered so far (D46).
 fn asked<'a>(asking: Asking<'a>, options: &RunOptions, preferred: Option<&str>) -> Vec<Asked<'a>> {
     let told = options.provider.as_deref();
     let keys = asking.script.and_then(|(_, binding)| binding).map(|binding| &binding.keys);
@@ -236,7 +236,7 @@ fn choose(
 ) -> Result<Vec<Agent>, Failure> {
     let sandbox = planning_support() == PlanningSupport::Enforced;
     let mut agents = Vec::<Agent>::new();
-    // The sockets that have the same problem are told together.
+    // Sockets that have the same problem are reported together.
     let mut problems: Vec<(String, Vec<&NodeId>)> = Vec::new();
     for Asked { node, provider, tools, .. } in asked {
         let problem = match fleet.choose(provider.as_deref()) {

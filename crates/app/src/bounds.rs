@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::project::Project;
 use crate::sanitize::one_line;
 
-/// How many casts are looked at for what turns cost; the newest count.
+/// Maximum casts, the newest, from which the cost of turns is estimated.
 const CASTS_MAX: usize = 50;
 
 /// The bounds of a plan, with the costs of past turns of the project.

@@ -78,8 +78,8 @@ impl<'a> ConfigWriter<'a> {
         }
     }
 
-    /// Puts another text in the place of the one that has this hash. Whoever changed it in between is not
-    /// undone, and what was approved of the project's files must be approved again.
+    /// Replaces the text that has this hash. A change that another process made in between is not overwritten;
+    /// approvals of the project's files must be given again.
     pub fn replace(&self, hash: &str, text: &str) -> Result<(), Failure> {
         let now = match fs::read(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),

@@ -29,7 +29,7 @@ static WRITING: Mutex<()> = Mutex::new(());
 /// Why a draft was not kept or thrown away.
 #[derive(Debug)]
 pub enum NotKept {
-    /// Somebody else has kept it meanwhile: this is how it is now, if it is there.
+    /// Another client saved it in between: this is its present state, if it exists.
     Changed(Option<Box<Draft>>),
     /// Something else.
     Failed(Failure),

@@ -48,7 +48,7 @@ pub struct Drive {
     pub answering: Answering,
     /// Who answers, where that is not as the journal has it.
     pub agents: Option<Answerers>,
-    /// The program that looks after what turns start.
+    /// The program that supervises processes of turns.
     pub supervisor: PathBuf,
     /// Its workspace, where it has one of its own.
     pub own: Option<Place>,
@@ -62,8 +62,7 @@ pub struct Drive {
 pub enum Start {
     /// It begins here.
     Begin(Box<RunCreated>),
-    /// A person does something to it, and it goes on. Whoever decided that holds the right to drive it, and has
-    /// looked at this very run.
+    /// A command is applied to it, and it continues. The caller holds its lease and has loaded this very run.
     CarryOn(Lease, Box<LoadedRun>, Box<Command>),
 }
 
@@ -137,8 +136,8 @@ impl Drive {
         matches!(self.start, Start::CarryOn(..))
     }
 
-    /// Drives the run until it rests. `stoppable` is given what asks it to stop in good order; it says whether
-    /// anybody heard.
+    /// Drives the run until it rests. `stoppable` gets a function that asks the run to stop in good order; it returns
+    /// whether the run received the request.
     pub async fn to_rest(
         self,
         observer: Arc<dyn Observer>,
@@ -172,8 +171,8 @@ impl Drive {
         })
     }
 
-    /// Writes down what is not written yet, and drives nothing: whoever it is handed to carries it on. Gives back what
-    /// has to be done to it then.
+    /// Stores the new run and drives nothing, so that another process can drive it. Returns the command that this
+    /// process must apply.
     pub async fn leave(self, observer: Arc<dyn Observer>) -> Result<Do, Failure> {
         match self.start {
             Start::Begin(created) => {

@@ -11,7 +11,7 @@ pub enum Importance {
     Ended(u64, &'static str),
     /// Worth a line of its own: work sent back, a loop, a budget, a person's word.
     Worth,
-    /// A detail, for whoever asks for every event.
+    /// A detail, shown only if every event is requested.
     Detail,
 }
 
@@ -47,7 +47,7 @@ pub fn news(event: &Event) -> Importance {
         | EventBody::TimerSet(TimerSet { timer: Timer::Retry { .. }, .. }) => Importance::Worth,
         EventBody::TimerSet(_)
         | EventBody::TimerFired(_)
-        // An edge kept back what its author told it to: a watcher would hear that at every look.
+        // An edge filters as its author configured it: a watcher would see this at every poll.
         | EventBody::PayloadDeduplicated(_)
         | EventBody::PayloadFiltered(_)
         | EventBody::RunCreated(_)

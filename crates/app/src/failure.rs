@@ -31,7 +31,7 @@ pub struct Refused {
     pub hint: Option<Hint>,
 }
 
-/// Something that would help whoever was refused.
+/// A next step that helps the user after a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hint {
     /// To look which casts there are.
@@ -46,7 +46,7 @@ pub enum Hint {
     NameState,
     /// To work in the project folder instead.
     InProject,
-    /// To look at a journal, and to vouch for it.
+    /// To look at a journal, and to trust it.
     TrustJournal,
 }
 
@@ -84,12 +84,12 @@ impl Failure {
         Self::refused("resolution", message)
     }
 
-    /// Nobody has approved the commands.
+    /// The commands are not approved.
     pub fn trust(message: impl Into<String>) -> Self {
         Self::refused("trust", message)
     }
 
-    /// Whoever asks may not.
+    /// The caller has no permission.
     pub fn forbidden(message: impl Into<String>) -> Self {
         Self::refused("forbidden", message)
     }

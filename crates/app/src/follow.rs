@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 use materia_contract::{CastStatus, RunId};
 use materia_engine::{Journal, blocking};
 
-/// How often is looked for new events.
+/// Interval at which new events are polled.
 pub const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How long nothing may happen before it is asked whether anybody drives the cast.
+/// Time without events after which the caller checks whether a process drives the cast.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// Somebody who follows a cast, and when there was last something new.
+/// A follower of a cast, and when it last saw a new event.
 pub struct Following {
     last_news: Instant,
 }
@@ -21,7 +21,7 @@ pub struct Following {
 pub enum Next {
     /// Look again in a while.
     Wait,
-    /// Look once more: nobody drives the cast, and what is not there then will not come.
+    /// Read once more: no process drives the cast, so no further events will come.
     Last,
     /// Stop: it rests.
     Rests,
@@ -44,7 +44,7 @@ impl Following {
         let driven = || blocking(journal).is_driven(id).unwrap_or(false);
         match status {
             CastStatus::Completed | CastStatus::Failed | CastStatus::Aborted => Next::Rests,
-            // It may be about to go on: whoever resumes it holds it already.
+            // It may be about to continue: the process that resumes it already holds the lease.
             CastStatus::Waiting if !driven() => Next::Rests,
             CastStatus::Running if self.last_news.elapsed() > QUIET => {
                 self.last_news = Instant::now();

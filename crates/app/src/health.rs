@@ -16,7 +16,7 @@ use crate::trust::Gate;
 /// Agents and models that a project asks for.
 #[derive(Debug, Clone, Default)]
 pub struct Wishes {
-    /// Agents whose programs, or how they are started, the project names, which nobody has approved.
+    /// Agents whose program or start options come from the project and are not approved.
     withheld: Vec<String>,
     /// The models that the project asks for, by agent.
     models: Vec<(String, String)>,
@@ -41,15 +41,14 @@ pub fn wishes(gate: &Gate, loaded: &Loaded, warnings: &mut Vec<String>) -> Wishe
     wishes
 }
 
-/// Whether somebody says which program an agent is, or how it is started.
+/// Whether a configuration sets the program of an agent, or how it is started.
 fn starts_otherwise(doc: &AgentDoc) -> bool {
     let AgentDoc { protocol, command, args, env, .. } = doc;
     protocol.is_some() || command.is_some() || !args.is_empty() || !env.is_empty()
 }
 
-/// Looks at the programs of this machine, which are started under `supervisor`. Nobody is asked over the
-/// network. Where no agent could be asked, the reason comes along. Programs that a project
-/// names and nobody has approved are not started.
+/// Examines the programs of this machine, which are started under `supervisor`. No network request is made. If no
+/// agent is usable, the reason is included. Unapproved programs of a project are not started.
 pub async fn examine(
     supervisor: &Path,
     fleet: &AgentRegistry,
@@ -114,7 +113,7 @@ fn missing(one: &Examined) -> Option<String> {
     }
 }
 
-/// Whether an agent could be asked now, as far as can be told.
+/// Whether an agent is usable now, as far as is known.
 #[must_use]
 pub fn is_usable(one: &AgentHealth) -> bool {
     one.installed && !one.not_run && one.logged_in != Some(false)

@@ -50,7 +50,7 @@ impl Project {
         Ok(())
     }
 
-    /// Whether the journal in a folder is one that somebody has to vouch for before it is written to.
+    /// Whether the journal in a folder is foreign: the user must trust it before it is written to.
     pub fn has_foreign_journal(&self, root: &Path) -> Result<bool, Failure> {
         Ok(self.look(root)?.is_some_and(|journal| journal.is_foreign()))
     }
@@ -87,7 +87,7 @@ impl Project {
 }
 
 impl Found {
-    /// Whether somebody has to vouch for its journal before anything is done to it.
+    /// Whether the user must trust its journal before a command is applied to it.
     #[must_use]
     pub fn is_foreign(&self) -> bool {
         self.journal.is_foreign()

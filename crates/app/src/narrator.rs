@@ -46,7 +46,7 @@ impl Narrator {
         Self::walk(journal, id, |_, _| {})
     }
 
-    /// Walks through a cast; `tell` hears each event with the story up to it.
+    /// Walks through a cast; `tell` is called with each event and the state up to it.
     pub fn walk(
         journal: &dyn Journal,
         id: &RunId,

@@ -22,7 +22,7 @@ pub enum Next {
         /// The bounds that it has.
         bounds: Vec<NodeBound>,
     },
-    /// Resume with the files that the last event names, without what somebody changed since (W10).
+    /// Resume with the files that the last event names, without later changes (W10).
     #[serde(rename = "resume")]
     PutBack {
         /// Always true.
@@ -71,7 +71,7 @@ pub struct NextSteps<'a> {
 }
 
 impl<'a> NextSteps<'a> {
-    /// That of a run.
+    /// The next steps of a run.
     pub fn of(run: &'a Run) -> Self {
         let at = match run.phase() {
             Phase::Waiting(RunWaiting { node: Some(node), .. }) => Some(node),
@@ -121,7 +121,7 @@ impl<'a> NextSteps<'a> {
             Phase::New | Phase::Completed | Phase::Failed(_) | Phase::Aborted => Vec::new(),
             Phase::Waiting(RunWaiting { reason, .. }) => match reason {
                 WaitReason::MultiTurn => vec![Next::Say, Do::Continue { node: None }.into()],
-                // Nobody but who owns the disk can make room on it.
+                // Only the owner of the disk can free space on it.
                 WaitReason::Budget if self.crowded && self.more_storage_mb.is_none() => {
                     vec![resume()]
                 }

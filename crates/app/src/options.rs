@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use materia_contract::{Budget, GlobalMode, GoOnFrom, Pace, WorkspaceKind};
 
-/// Options of a run. A path that is not absolute lies in the project's folder.
+/// Options of a run. A relative path is relative to the project's folder.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own, as it is typed")]
 pub struct RunOptions {
@@ -98,11 +98,11 @@ pub enum Contradiction {
     ReplayAndScript,
 }
 
-/// A path as it was named, and where it lies.
+/// A path as it was given, and as an absolute path.
 #[derive(Debug, Clone)]
 pub(crate) struct Named<'a> {
     given: &'a Path,
-    /// Where it lies.
+    /// The absolute path.
     pub(crate) full: PathBuf,
 }
 
@@ -110,7 +110,7 @@ impl<'a> Named<'a> {
     /// A path that was named in this folder, which is absolute.
     pub(crate) fn in_folder(folder: &Path, given: &'a Path) -> Self {
         let full = folder.join(given);
-        // Takes superfluous parts out; of an absolute path it asks nobody.
+        // Removes superfluous components; for an absolute path this makes no system call.
         let full = std::path::absolute(&full).unwrap_or(full);
         Self { given, full }
     }

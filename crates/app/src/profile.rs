@@ -7,8 +7,8 @@ use materia_contract::{Behavior, Plan};
 
 use crate::failure::{Failure, Hint};
 
-/// Makes sure that these scripts can be run: the runtime is there, and so are the copies.
-/// Whoever runs their own version of one is told so (D53).
+/// Makes sure that these scripts can be run: the runtime and the copies exist. A user's own version of a script gives
+/// a warning (D53).
 pub fn ready(
     shelf: Option<ScriptStore>,
     scripts: &[&'static Script],

@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::sanitize;
 use crate::trust::Gate;
 
-/// Where casts may lie besides the configured folder, if there is a journal.
+/// Folders that may hold casts besides the configured one, if they have a journal.
 const OTHER_ROOTS: [&str; 2] = [".materia", ".pi/pi-materia"];
 
 /// A project folder and the files that configure it.
@@ -40,7 +40,7 @@ impl Project {
             let folder = sources.project_dir.display();
             Failure::storage(format!("cannot use the folder `{folder}`: {error}"))
         })?;
-        // Events, findings and what programs are told hold paths as text. One that is none would be written down as
+        // Events, findings and the input of programs hold paths as text. A path that is not UTF-8 would be stored as
         // another.
         for (what, path) in
             [("the project", Some(&dir)), ("the profile", sources.profile_dir.as_ref())]
@@ -75,7 +75,7 @@ impl Project {
         Folders { run_dir: text(&root.join(id.as_str())), ..self.places() }
     }
 
-    /// The same for all of its casts: without that of one.
+    /// The same for all of its casts: without the folder of a cast.
     #[must_use]
     pub fn places(&self) -> Folders {
         let profile = self.profile_dir().map(text).unwrap_or_default();
@@ -127,7 +127,7 @@ impl Project {
         materia_compiler::artifact_dir(&materia_compiler::load(&self.sources).0)
     }
 
-    /// The folders in which casts of this project can lie: the configured one first, then the usual ones (D52).
+    /// The folders that can hold casts of this project: the configured one first, then the usual ones (D52).
     #[must_use]
     pub fn roots(&self) -> Vec<PathBuf> {
         let mut roots = vec![self.artifact_root()];
@@ -140,15 +140,14 @@ impl Project {
         roots
     }
 
-    /// Every journal of this project with the folder it lies in: that of the configured folder first, then
-    /// those of the usual ones (D52).
+    /// Every journal of this project with its folder: the configured folder first, then the usual ones (D52).
     pub fn journals(&self) -> Result<Vec<(PathBuf, SqliteJournal)>, Failure> {
         let mut journals = Vec::new();
         for (place, root) in self.roots().into_iter().enumerate() {
             match self.look(&root) {
                 Ok(Some(journal)) => journals.push((root, journal)),
                 Err(error) if place == 0 => return Err(error),
-                // What is wrong with a folder that nobody named is not the matter here.
+                // Errors of a folder that is not configured are ignored here.
                 Ok(None) | Err(_) => {}
             }
         }
@@ -193,7 +192,7 @@ impl Project {
         Ok(Found { root, journal: Arc::new(journal), id })
     }
 
-    /// A path for people: relative to the project where it lies inside.
+    /// A path for people: relative to the project if it is inside it.
     #[must_use]
     pub fn shown(&self, path: &Path) -> String {
         let path = path.strip_prefix(&self.dir).unwrap_or(path);
@@ -289,7 +288,7 @@ pub fn cast_id(text: &str) -> Result<RunId, Failure> {
 fn refuse_unwritable(root: &Path) -> Result<(), Failure> {
     let wanted = Access::WRITE_OK | Access::EXEC_OK;
     match rustix::fs::accessat(CWD, root, wanted, AtFlags::EACCESS) {
-        // Whoever makes it says what is in the way.
+        // The code that creates the folder reports these errors.
         Ok(()) | Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(()),
         Err(error) => Err(Failure::storage(format!(
             "nothing can be written to `{}`: {}; make the folder writable, or name another one (`artifactDir`)",
@@ -336,7 +335,7 @@ const IGNORED: &str = "# Casts and their journal are no part of the project.\n*\
 /// Keeps the folder of the casts out of version control by a file of its own, so that a project stays clean
 /// (a file that is there stays as it is).
 pub(crate) fn keep_out_of_version_control(root: &Path, dir: &Path, warnings: &mut Vec<String>) {
-    // A folder that is more than that of the casts is the user's own matter.
+    // A folder that holds more than casts is left to the user.
     if root == dir || !root.starts_with(dir) || holds_more(root) {
         return;
     }

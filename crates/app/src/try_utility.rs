@@ -190,7 +190,7 @@ impl Scratch {
         let above = state.join("trials");
         fs::create_dir_all(&above)?;
         let folder = above.join(name);
-        // What an earlier process of this number left is of no use to anybody.
+        // Remove leftovers of an earlier process with the same pid.
         match fs::remove_dir_all(&folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Ok(()) | Err(_) => {}

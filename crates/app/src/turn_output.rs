@@ -122,7 +122,7 @@ pub fn find(journal: &dyn Journal, id: &RunId, which: &Which) -> Result<PrintedT
     })
 }
 
-/// The streams of a turn; `folder` is that of the cast.
+/// The streams of a turn; `folder` is the folder of the cast.
 #[must_use]
 pub fn streams(heard: PrintedTurn, folder: &Path) -> Streams {
     let PrintedTurn { socket, visit, attempt, report, .. } = heard;

@@ -138,11 +138,11 @@ fn gone(found: &Found, left: &[Left]) -> u64 {
 enum Looked {
     Read(BlobHash),
     Absent,
-    /// It lies elsewhere, or is no file.
+    /// It is outside the folder, or is no file.
     Elsewhere,
 }
 
-/// Reads a file that an event names, if it is one and lies in the folder: an event can say anything.
+/// Reads a file that an event names, if it is a regular file in the folder: events are untrusted.
 fn plain_file(folder: &Path, path: &str) -> Looked {
     let mut at = folder.to_owned();
     for part in Path::new(path).components() {
@@ -199,7 +199,7 @@ fn first_damaged(journal: &dyn Journal, id: &RunId) -> Option<u64> {
 /// Result of repairing the files beside the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mending {
-    /// They were as they should be, or are in the hands of whoever drives the cast.
+    /// They were correct, or another process drives the cast and maintains them.
     Nothing,
     /// They were mended; how.
     Done(String),
@@ -211,7 +211,7 @@ pub enum Mending {
 /// where the cast is.
 #[must_use]
 pub fn mend_views(found: &Found, folders: &Folders) -> Mending {
-    // Nothing is written for the sake of a journal that somebody else may have written.
+    // Nothing is written for a foreign journal.
     if found.is_foreign() {
         return Mending::Nothing;
     }

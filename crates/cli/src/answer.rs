@@ -11,8 +11,7 @@ const LINES_MAX: usize = 12;
 /// How much of a line is shown.
 const LINE_CHARS_MAX: usize = 400;
 
-/// Says what was answered last, where somebody has to know: a cast that is done, and one that waits for an
-/// answer to it.
+/// Prints the last answer if the user needs it: for a cast that completed, or one that waits for a reply to it.
 pub(crate) fn tell(report: &CastReport, project: &Project, terminal: &Terminal) {
     let asks = report.waiting.as_ref().is_some_and(|it| it.reason == WaitReason::MultiTurn);
     if !asks && report.status != CastStatus::Completed {

@@ -14,7 +14,7 @@ use crate::project;
 const BEGIN_WAIT_MAX: Duration = Duration::from_secs(15);
 /// How long a server may take to bring its casts to rest.
 pub(crate) const END_WAIT_MAX: Duration = Duration::from_mins(1);
-/// How often is looked whether it has.
+/// Interval at which the state of a server is polled.
 pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The state folder, which a server needs.

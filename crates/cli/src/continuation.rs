@@ -176,7 +176,7 @@ fn say_question(what: &Do, terminal: &Terminal) {
     }
 }
 
-/// Says what whoever drives the cast made of it.
+/// Prints how the process that drives the cast handled the command.
 fn show_told(told: &Told, terminal: &mut Terminal) -> Result<Exit, Failure> {
     let id = &told.cast_id;
     match told.events.as_deref() {

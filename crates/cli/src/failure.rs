@@ -21,7 +21,7 @@ pub(crate) enum Exit {
     Refused,
     /// A cast waits for a person.
     Waiting,
-    /// Nobody can say whether something holds.
+    /// It could not be decided whether a property holds.
     Undecided,
     /// Another server of this user runs already.
     ServerRuns,
@@ -69,12 +69,12 @@ impl Failure {
         materia_app::Failure::resolution(message).into()
     }
 
-    /// Whoever runs the command may not.
+    /// The user has no permission to run the command.
     pub(crate) fn forbidden(message: impl Into<String>) -> Self {
         materia_app::Failure::forbidden(message).into()
     }
 
-    /// Nobody has approved the commands.
+    /// The commands are not approved.
     pub(crate) fn trust(message: impl Into<String>) -> Self {
         materia_app::Failure::trust(message).into()
     }
@@ -96,7 +96,7 @@ impl Failure {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::Refused(_) => Exit::Refused,
-            // Whoever read has seen enough.
+            // The reader closed the pipe, which is no failure.
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
             Self::Broken(_) | Self::Output(_) => Exit::Failed,
         }

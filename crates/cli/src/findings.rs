@@ -30,8 +30,7 @@ pub(crate) fn show(findings: &[Finding], layers: &[Layer], terminal: &Terminal) 
     }
 }
 
-/// Shows what matters to somebody who wants to run something; remarks, and warnings that were shown before, are only
-/// counted.
+/// Shows the findings that matter before a run; remarks, and warnings that were shown before, are only counted.
 pub(crate) fn show_briefly(
     findings: &[Finding],
     layers: &[Layer],
@@ -110,8 +109,8 @@ fn draw(finding: &Finding, text: Option<&str>, renderer: &Renderer) -> String {
         elements.push(Level::HELP.message(shortened(help)).into());
     }
     let drawn = renderer.render(&[Group::with_title(title).elements(elements)]);
-    // The place is drawn apart from the source, since its column is not that of the excerpt. The
-    // renderer marks that with a line of its own, which says nothing here.
+    // The place is drawn apart from the source, since its column is not the column of the excerpt. The renderer marks
+    // that with a line of its own, which says nothing here.
     let lines = drawn.lines().filter(|line| strip_str(line).to_string().trim() != ":::");
     lines.collect::<Vec<_>>().join("\n")
 }

@@ -9,15 +9,15 @@ use crate::failure::{Exit, Failure};
 use crate::sanitize::clean;
 use crate::terminal::Terminal;
 
-/// Whoever carries a cast on with what a person answered.
+/// Continues a cast with the answers of a user.
 pub(crate) trait NextAct {
     /// Present question of the cast.
     fn asks(&self) -> Result<Option<Asks>, Failure>;
-    /// Does something to it, and drives it until it rests.
+    /// Applies a command to it, and drives it until it rests.
     fn does(&self, what: Do, terminal: &mut Terminal) -> Result<Exit, Failure>;
 }
 
-/// Asks what the cast asks, as long as somebody answers, and carries it on with each answer.
+/// Asks the user the questions of the cast and continues it with each answer, until the user gives none.
 pub(crate) fn go_on(
     cast: &impl NextAct,
     exit: Exit,
@@ -119,8 +119,8 @@ fn talk(node: NodeId, terminal: &Terminal) -> Option<Step> {
 fn line(question: &str, terminal: &Terminal) -> Option<String> {
     terminal.err.write(question);
     let (send, receive) = tokio::sync::oneshot::channel();
-    // Whoever drove the cast has taken Ctrl-C for itself, so it is listened to here as well. The thread is
-    // left behind where nobody answers; the process ends soon.
+    // The run installed a handler for Ctrl-C, so the signal is handled here as well. If no answer comes, the thread is
+    // abandoned; the process ends soon.
     std::thread::spawn(move || {
         let mut text = String::new();
         let read = std::io::stdin().lock().read_line(&mut text);

@@ -38,8 +38,7 @@ pub(crate) fn own_at(
     Ok(())
 }
 
-/// The cast or archive that a person named, to look at it. An archive that was altered is shown all the same; that it
-/// was is said.
+/// The cast or archive that the user named, to read it. An altered archive is shown with a warning.
 pub(crate) fn open(
     id: &str,
     global: &Global,
@@ -57,7 +56,7 @@ pub(crate) fn open(
     Ok((project, Subject::Archive(Box::new(archive))))
 }
 
-/// The cast that a person named, to look at it. Who looks at a foreign journal is told that it is one.
+/// The cast that the user named, to read it. A note is printed if its journal is foreign.
 pub(crate) fn look(
     id: &str,
     global: &Global,

@@ -39,13 +39,13 @@ fn enough_files() -> Result<(), Failure> {
     )))
 }
 
-/// Has a write beyond the largest size fail like any other, where it would end the process. Hearing the signal is
-/// enough, and what is heard once is heard as long as the process lives.
+/// Makes a write beyond the file size limit fail with an error instead of ending the process. A signal handler is
+/// enough; it stays installed as long as the process lives.
 fn survive_large_files() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
     if let Ok(runtime) = runtime {
         let _inside = runtime.enter();
-        // Where it cannot be heard, it ends the process as before.
+        // If the handler cannot be installed, the signal ends the process as before.
         let _ = signal(SignalKind::from_raw(SIGXFSZ));
     }
 }

@@ -21,12 +21,12 @@ pub(crate) fn begin() {
         let shown = materia_app::sanitize::one_line(&wanted.to_string_lossy(), 80);
         let words =
             format!("warning: {VARIABLE} is `{shown}`, which is no filter; {example} is one\n");
-        // Nobody may be there to read it.
+        // stderr may be closed.
         let _ = std::io::Write::write_all(&mut std::io::stderr(), words.as_bytes());
         return;
     };
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
-    // It fails only where somebody has begun before.
+    // It fails only if a subscriber is already set.
     let _ = tracing_subscriber::registry().with(targets).with(lines).try_init();
 }
 

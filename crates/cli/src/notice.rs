@@ -1,4 +1,4 @@
-//! Notifies the person whom a cast waits for.
+//! Notifies the user that a cast waits.
 
 use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
@@ -10,8 +10,8 @@ use crate::event_text;
 use crate::project::Project;
 use crate::terminal::Terminal;
 
-/// Calls whoever started a cast that now waits: by the command that the user's profile names, else by the
-/// bell of the terminal. No project has a say in that.
+/// Notifies the user that a cast waits: by the command that the user's profile names, else by the terminal bell. A
+/// project cannot configure this.
 pub(crate) fn waits(report: &CastReport, project: &Project, terminal: &Terminal) {
     if report.status != CastStatus::Waiting {
         return;

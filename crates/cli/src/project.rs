@@ -60,7 +60,7 @@ impl Project {
         ))
     }
 
-    /// The same for a door that has no terminal.
+    /// The same for a caller without a terminal, such as the server.
     pub(crate) fn open_at(
         dir: &Path,
         global: &Global,
@@ -160,7 +160,7 @@ fn set(name: &str) -> Option<OsString> {
 }
 
 fn profile_dir() -> Option<PathBuf> {
-    // The second name is that of the original system (D52).
+    // The second name is the one of the original system (D52).
     if let Some(dir) = set("MATERIA_PROFILE_DIR").or_else(|| set("PI_MATERIA_PROFILE_DIR")) {
         return std::path::absolute(dir).ok();
     }
@@ -187,7 +187,7 @@ fn home_of(variable: &str, usual: &str) -> Option<PathBuf> {
     named.or_else(|| set("HOME").map(|home| PathBuf::from(home).join(usual)))
 }
 
-/// The project of the present folder for whoever is only asked for names; faults are nobody's matter there.
+/// The project of the present folder for callers that need only names, such as completion; faults are ignored.
 pub(crate) fn quietly(config: Option<PathBuf>) -> Option<app::Project> {
     let global = Global { directory: None, config, json: false, quiet: true };
     Project::here(&global).ok().map(|here| here.inner)

@@ -36,8 +36,8 @@ pub(crate) fn go(
         .enable_all()
         .build()
         .map_err(|error| Failure::Broken(format!("cannot start: {error}")))?;
-    // The run has that thread to itself, and may wait there for the disk. Whoever listens meanwhile, to
-    // signals and to other processes, has another one.
+    // The run has that thread to itself, and may block on the disk. Signals and requests of other processes are
+    // handled on another thread.
     let ears = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .enable_all()
@@ -74,14 +74,14 @@ pub(crate) fn go(
     live.finish();
     // What is still under way is ended before anything is said about the end.
     drop(runtime);
-    // Whoever listened has let go of the journal: its last connection closes before this process ends.
+    // The listeners release the journal here: its last connection closes before this process ends.
     ears.shutdown_timeout(EARS_PATIENCE);
     let restored = driven.as_ref().ok().filter(|driven| driven.journal.times_restored() > 0);
     if let Some(driven) = restored {
         terminal.say(
             "warning: the journal was removed while the cast ran; it was written again from what was still open, and the files beside it are written again",
         );
-        // What was written before lies in folders that are no longer there.
+        // Files that were written before are in folders that no longer exist.
         let root = driven.folder.parent().unwrap_or(&driven.folder);
         let anew = Views::start(root, &driven.folders);
         if let Err(error) = anew.catch_up(&*driven.journal, &driven.id) {
@@ -193,7 +193,7 @@ async fn heed_signals(
             std::process::exit(i32::from(Exit::Interrupted.code()));
         }
         live.say(&format!("{name}: stopping in good order; once more leaves at once."));
-        // Where nobody hears it, the run has just ended by itself.
+        // If the run does not receive it, the run has just ended by itself.
         let _ = stop(&format!("stopped by {name}"));
     }
 }

@@ -83,7 +83,7 @@ fn pairs<'a>(
 struct Found(Difference);
 
 impl Found {
-    /// Notes what became of one thing.
+    /// Records whether one thing was added, removed or changed.
     fn one(&mut self, kind: ChangedKind, spot: &Spot, was: Option<&Value>, is: Option<&Value>) {
         if was == is {
             return;
@@ -97,7 +97,7 @@ impl Found {
         list.push(Change { kind, path, name, from: was.cloned(), to: is.cloned() });
     }
 
-    /// Notes what became of the entries of an object.
+    /// Records the added, removed and changed entries of an object.
     fn entries(
         &mut self,
         spot: &Spot,

@@ -7,10 +7,10 @@ use materia_contract::{Finding, Severity};
 use crate::locate::{Lines, find};
 use crate::syntax::parse;
 
-/// More findings than this help nobody; the rest is counted.
+/// Maximum findings that are kept; the rest is counted.
 const FAULTS_MAX: usize = 400;
 
-/// Where in a layer's text a fault lies.
+/// The position of a fault in a layer's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Spot {
     /// At the value of this JSON Pointer.
@@ -21,7 +21,7 @@ pub(crate) enum Spot {
     Offset(usize),
 }
 
-/// A text that faults can lie in.
+/// A text that faults can refer to.
 pub(crate) trait Source {
     /// Its path for people.
     fn shown(&self) -> &str;
@@ -118,7 +118,7 @@ impl Faults {
         self.errors
     }
 
-    /// The findings where there is no text that they could lie in.
+    /// The findings without a position in a text.
     pub(crate) fn placeless(self) -> Vec<Finding> {
         self.place::<Nowhere>(&[])
     }

@@ -19,9 +19,9 @@ const PROFILE_FILES: [&str; 2] = ["config.json", "materia.json"];
 pub enum LayerKind {
     /// It comes with the program.
     Shipped,
-    /// It lies in the user's profile.
+    /// It is in the user's profile.
     Profile,
-    /// It lies in the project, so that whoever wrote the project wrote it.
+    /// It is in the project, so the author of the project wrote it.
     Project,
     /// The environment names it.
     Environment,
@@ -131,7 +131,7 @@ pub(crate) struct Content {
 }
 
 impl Content {
-    /// A text that somebody has not saved yet.
+    /// A text that is not saved yet.
     pub(crate) fn given(text: &str) -> Self {
         Self { text: text.to_owned(), hash: hash(text.as_bytes()), whole: true }
     }
@@ -183,7 +183,7 @@ fn bytes(candidate: &Candidate) -> Result<Vec<u8>, Fault> {
     if metadata.is_dir() {
         return Err(unreadable("it is a folder".to_owned()));
     }
-    // A pipe that nobody named on purpose would be waited for without end.
+    // Reading a pipe that was not named on purpose could block forever.
     if !metadata.is_file() && !candidate.named() {
         return Err(unreadable("it is not a regular file".to_owned()));
     }

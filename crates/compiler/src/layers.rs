@@ -26,7 +26,7 @@ pub struct Layer {
     pub kind: LayerKind,
     /// Its absolute path; for what is shipped, a word.
     pub path: PathBuf,
-    /// Its path for people: relative to the project where it lies inside.
+    /// Its path for people: relative to the project if it is inside it.
     pub shown: String,
     /// Its text without a byte order mark; empty if it could not be read.
     pub text: Arc<str>,
@@ -105,7 +105,7 @@ pub struct Loaded {
 pub(crate) struct WordFiles(Mutex<HashMap<(PathBuf, String), Result<String, String>>>);
 
 impl WordFiles {
-    /// The words of a file, which `read` finds out where nobody has read it yet.
+    /// The text of a file; `read` is called if it is not cached.
     pub(crate) fn of(
         &self,
         folder: &Path,
@@ -159,7 +159,7 @@ impl Loaded {
 /// can find the rest; nothing may be run from it.
 #[must_use]
 pub fn load(sources: &Sources) -> (Loaded, Vec<Finding>) {
-    // Whoever looks after many projects reads what is shipped once.
+    // A process with many projects parses the shipped configuration once.
     static SHIPPED: LazyLock<Lowest> = LazyLock::new(|| Lowest::of(shipped::text()));
     load_over(SHIPPED.clone(), sources, &BTreeMap::new())
 }

@@ -16,8 +16,7 @@ pub(crate) fn adapted(mut document: Map<String, Value>) -> Map<String, Value> {
     document
 }
 
-/// `"debounce(50)"` is `debounce` with 50 ms (D52). Where another time stands beside it, nobody knows which
-/// one is meant.
+/// `"debounce(50)"` is `debounce` with 50 ms (D52). If another time is given beside it, the value is ambiguous.
 fn debounce(edge: &mut Map<String, Value>) {
     let Some(span) = edge.get("deliveryMode").and_then(Value::as_str).and_then(span) else {
         return;

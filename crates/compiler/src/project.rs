@@ -140,7 +140,7 @@ pub fn unfit_doc_root(loaded: &Loaded, dir: &str) -> Option<&'static str> {
     holds_repository(&way).then_some("holds a repository")
 }
 
-/// Whether a repository lies below a folder. Links are not followed.
+/// Whether a folder contains a repository. Links are not followed.
 fn holds_repository(folder: &Path) -> bool {
     let mut left = vec![folder.to_owned()];
     while let Some(folder) = left.pop() {
@@ -203,7 +203,7 @@ fn unfit_name(dir: &str) -> Option<&'static str> {
         .then_some("is where agents look for their settings")
 }
 
-/// Fault of a folder that must lie inside the project.
+/// Fault of a folder that must be inside the project.
 fn outside(project: &Path, dir: &str) -> Option<&'static str> {
     let path = Path::new(dir);
     if dir.is_empty() {

@@ -10,8 +10,8 @@ use crate::fault::{Fault, Faults, Spot};
 use crate::locate::push_step;
 use crate::syntax::parse;
 
-/// How deep objects and arrays may lie in each other. The parser has a higher bound of its
-/// own, so that hostile text cannot exhaust the stack before this one is looked at.
+/// Maximum nesting of objects and arrays. The parser has a higher limit of its own, so that hostile text cannot
+/// exhaust the stack before this one is checked.
 const DEPTH_MAX: usize = 128;
 
 /// Reads the text of layer number `layer`. What is no document at all gives `None`.

@@ -132,7 +132,7 @@ pub(crate) fn kind(value: &Value) -> String {
     }
 }
 
-/// Whole numbers beyond this are no longer told apart by a JSON reader.
+/// A JSON reader no longer distinguishes whole numbers beyond this.
 pub(crate) fn is_huge(number: f64) -> bool {
     number.abs() >= 9_007_199_254_740_992.0
 }

@@ -220,7 +220,7 @@ fn put_words(loaded: &Loaded, layer: &Layer, prompt: &mut Value) {
     }
 }
 
-/// The program that a utility starts, whoever wrote it, as it would run.
+/// The program that a utility starts, as it would run, whichever layer defines it.
 #[must_use]
 pub fn materia_program(loaded: &Loaded, name: &str) -> Option<Program> {
     let doc = loaded.config.materia.get(name)?;

@@ -97,10 +97,10 @@ pub enum NoCases {
     Absent(PathBuf),
 }
 
-/// A file of a case, as it was read once: what is looked at is what runs.
+/// A file of a case, read once: the text that is checked is the text that runs.
 #[derive(Debug, Clone)]
 pub struct CaseFile {
-    /// Where it lies.
+    /// Its path.
     pub path: PathBuf,
     /// Its text, or why it cannot be read.
     pub text: Result<String, String>,

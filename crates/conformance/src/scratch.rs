@@ -17,11 +17,11 @@ use super::{BaseFile, Taken};
 
 /// How long one command may take.
 const COMMAND_TIME_MAX: Duration = Duration::from_mins(1);
-/// How often is looked whether it has ended.
+/// Interval at which its end is polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(4);
-/// Files whose path begins so lie in the profile, not in the project.
+/// Prefix of files that are in the profile, not in the project.
 const PROFILE: &str = "profile/";
-/// Files whose path begins so lie in the folder of all programs' configuration.
+/// Prefix of files that are in the configuration folder of all programs.
 const CONFIG_HOME: &str = "config-home/";
 
 /// A folder with a project, a profile and a script; removed when dropped.
@@ -53,7 +53,7 @@ impl Scratch {
         beneath: &Path,
     ) -> Result<Self, String> {
         let failed = |error: io::Error| format!("the scratch folder cannot be used: {error}");
-        // It must be ours: a new one, which nobody else can look into.
+        // It must be a new folder that no other user can read.
         let private = fs::Permissions::from_mode(0o700);
         let fresh = tempfile::Builder::new()
             .prefix("materia-conformance-")
@@ -122,7 +122,7 @@ impl Scratch {
         self.folder.path().join("script.json")
     }
 
-    /// Where a file of a case lies. What would lie elsewhere is refused.
+    /// The path of a file of a case. A path outside the project is refused.
     pub(super) fn path(&self, path: &str) -> Result<PathBuf, String> {
         let plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
         if !plain || path.is_empty() {
@@ -252,7 +252,7 @@ impl Scratch {
         let failed = |error: io::Error| format!("the command cannot be run: {error}");
         let [stdin, stdout, stderr] =
             ["stdin", "stdout", "stderr"].map(|name| self.folder.path().join(name));
-        // Files, not pipes: nobody has to read along, and nobody's open pipe is waited for.
+        // Files, not pipes: no thread has to read them, and a pipe that a child keeps open cannot block.
         fs::write(&stdin, input.map(text).unwrap_or_default()).map_err(failed)?;
         let mut child = Command::new(&self.binary)
             .args(args)

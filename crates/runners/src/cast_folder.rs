@@ -1,4 +1,4 @@
-//! The folder of a cast, held by a handle: what materia itself writes for a turn lies beneath it.
+//! The folder of a cast, held by a handle: materia writes its own files of a turn inside it.
 
 use std::io;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use materia_engine::TurnOrder;
 use materia_safe_fs::{Anchor, Folder};
 
-/// The folder of private folders of turns in that of the cast.
+/// The folder for private folders of turns, in the folder of the cast.
 pub(crate) const TEMPORARY: &str = "tmp";
 
 /// The folder of the cast of a turn; it is made where it is missing.
@@ -31,7 +31,7 @@ pub(crate) fn artifact(order: &TurnOrder, extension: &str) -> String {
     format!("sockets/{}/{}-{}.{extension}", order.node, order.visit, order.attempt)
 }
 
-/// A private folder of a turn, new and empty, beneath that of its cast. What a killed process left there goes.
+/// A private folder of a turn, new and empty, in the folder of its cast. Leftovers of a killed process are removed.
 pub(crate) fn private(cast: &Folder, name: &str) -> io::Result<Folder> {
     let all = cast.make_folder(TEMPORARY)?;
     all.remove_all(name)?;

@@ -25,7 +25,7 @@ pub struct Runners {
 
 impl Runner for Runners {
     fn run(&self, job: TurnJob) -> BoxFuture<'static, TurnReport> {
-        // Whoever performed it, and whatever came of it: nothing leaves here with a secret in it.
+        // Secrets are removed from every report, whichever runner made it.
         let secrets = Secrets::of_work(&job.work);
         let turn = self.bare(job);
         Box::pin(async move { secrets.report(spending::held(turn.await)) })
@@ -56,12 +56,11 @@ impl Runner for Runners {
 }
 
 impl Runners {
-    /// Who performs a turn. A script comes first; where it has no answer and nobody else is there, it is
-    /// the one to say so.
+    /// The runner of a turn. A script comes first; if there is no agent either, the script reports the missing answer.
     fn of(&self, order: &TurnOrder) -> Option<&Arc<dyn Runner>> {
         match &order.work {
             Work::Utility { script: None, .. } => Some(&self.utility),
-            // Never its program: whoever approved the cast was told that the script answers.
+            // Never its program: the user approved the cast with the script as the answer.
             Work::Utility { script: Some(_), .. } => self.scripted.as_ref(),
             Work::Agent { script: Some(_), .. } => self.scripted.as_ref().or(self.agent.as_ref()),
             Work::Agent { provider, .. } if provider.as_deref() == Some(MOCK) => self.mock.as_ref(),
@@ -69,7 +68,7 @@ impl Runners {
         }
     }
 
-    /// The turn itself, whatever else somebody wants of it.
+    /// Runs the turn itself; the caller redacts its report.
     fn bare(&self, job: TurnJob) -> BoxFuture<'static, TurnReport> {
         if let Some(runner) = self.of(&job) {
             return runner.run(job);
@@ -93,7 +92,7 @@ impl Runners {
     }
 }
 
-/// The report of a turn that came to nothing, before anything was done.
+/// The report of a turn that failed before it started.
 pub(crate) fn faulted(code: ErrorCode, message: String) -> TurnReport {
     let report = Box::new(TurnOutput::default());
     let fault = TurnFault { code, message, report, withheld: false };

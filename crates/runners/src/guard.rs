@@ -8,8 +8,7 @@ use materia_engine::TurnJob;
 use crate::planning;
 use crate::tree_check::TreeCheck;
 
-/// The files in which the journal is kept; with a project that is its own artifact root they lie
-/// among its files and change all the time.
+/// The files of the journal; if a project is its own artifact root, they are among its files and change all the time.
 const JOURNAL: [&str; 3] = ["journal.db", "journal.db-wal", "journal.db-shm"];
 
 /// Performs a turn, and says what has changed meanwhile that it may not change: in Planning mode
@@ -64,7 +63,7 @@ pub(crate) fn ignored(job: &TurnJob) -> Vec<PathBuf> {
     if inside(root) {
         return vec![root.to_owned()];
     }
-    // The project is its own artifact root, or lies in it.
+    // The project is its own artifact root, or is inside it.
     let journal = JOURNAL.iter().map(|name| root.join(name));
     journal.chain([root.join("blobs"), job.run_dir.clone()]).collect()
 }

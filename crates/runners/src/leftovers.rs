@@ -7,8 +7,8 @@ use materia_contract::RunId;
 use crate::cast_folder;
 use crate::supervise::mark;
 
-/// Ends the processes and takes the private folders away. Whoever calls it holds the lease of the run, so that nobody
-/// else has a turn of it under way. Says which processes would not end.
+/// Ends the processes and removes the private folders. The caller holds the lease of the run, so that no other process
+/// runs a turn of it. Returns the processes that would not end.
 pub(crate) fn sweep(run: &RunId, run_dir: &Path) -> Result<(), String> {
     let left = mark::sweep_run(run, run_dir);
     if !left.is_empty() {

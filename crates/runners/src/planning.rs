@@ -16,7 +16,7 @@ pub(crate) enum DocRootError {
     /// A symbolic link leads it out of the project.
     #[error("the doc root `{0}` leads out of the project through a symbolic link")]
     LeadsOut(String),
-    /// Whoever may write there may write more than documents.
+    /// A turn that may write there could write more than documents.
     #[error("the doc root `{0}` {1}; name another folder in `docRoot`")]
     Unfit(String, &'static str),
     /// The file system refused.
@@ -24,7 +24,7 @@ pub(crate) enum DocRootError {
     Io(String, #[source] io::Error),
 }
 
-/// Names that a folder of documents may not contain or lie in: repositories, and journals.
+/// Names that a folder of documents may not contain or be inside: repositories, and journals.
 const KEPT: [&str; 2] = [".git", "journal.db"];
 /// Folders in which casts are kept.
 const CASTS: [&str; 2] = [".materia", ".pi"];
@@ -66,7 +66,7 @@ pub(crate) fn doc_root(cwd: &Path, doc_root: &str) -> Result<PathBuf, DocRootErr
     Ok(real)
 }
 
-/// Whether something lies below a folder that nobody may write who writes documents.
+/// Whether a folder contains entries that a turn in Planning mode must not write.
 fn holds(folder: &Path) -> bool {
     let mut left = vec![folder.to_owned()];
     while let Some(folder) = left.pop() {
@@ -74,7 +74,7 @@ fn holds(folder: &Path) -> bool {
             if KEPT.iter().any(|kept| entry.file_name().eq_ignore_ascii_case(kept)) {
                 return true;
             }
-            // Links are not followed: what lies behind them is not written to either.
+            // Links are not followed: their targets are not writable either.
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 left.push(entry.path());
             }
@@ -151,9 +151,9 @@ pub(crate) fn is_plain(path: &Path) -> bool {
         && !path.as_os_str().is_empty()
 }
 
-/// Where `path` really lies: links are followed as far as it exists, the rest is as written.
+/// The real path of `path`: links are followed as far as it exists, the rest is as written.
 ///
-/// A link to nowhere is an error: what is created through it would lie elsewhere.
+/// A dangling link is an error: a file created through it would be elsewhere.
 pub(crate) fn resolve(path: &Path) -> io::Result<PathBuf> {
     for ancestor in path.ancestors() {
         match fs::symlink_metadata(ancestor) {

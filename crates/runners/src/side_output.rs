@@ -17,7 +17,7 @@ pub(crate) async fn performed(job: &TurnJob, turn: impl Future<Output = TurnRepo
     }
     let mut stop = job.control.stop.clone();
     let before = if diff {
-        // Whoever stops the turn does not wait for a look at a large project.
+        // A stop does not wait for the snapshot of a large project.
         tokio::select! {
             before = Before::of(job) => before,
             () = stop.asked() => None,

@@ -151,7 +151,7 @@ fn gone(place: &Place, run: &RunId) -> String {
     )
 }
 
-/// Sees to it that a turn begins with its files: puts them back, or holds the turn back where somebody changed them.
+/// Makes sure that a turn begins with its files: restores them, or withholds the turn if they were changed.
 fn prepare(place: &Place, files: &FilesOrder) -> Result<(), Box<TurnReport>> {
     let failed = |fault: Fault| Box::new(faulted(ErrorCode::Workspace, fault.to_string()));
     let workspace = here(place, &files.start).map_err(|error| match error {
@@ -174,7 +174,7 @@ fn prepare(place: &Place, files: &FilesOrder) -> Result<(), Box<TurnReport>> {
     Err(Box::new(withheld(place, found)))
 }
 
-/// The report of a turn that was not started, because somebody changed the files.
+/// The report of a turn that was not started, because its files were changed.
 fn withheld(place: &Place, found: FileState) -> TurnReport {
     let message = format!(
         "somebody changed the files of the workspace `{}` between turns; \

@@ -19,7 +19,7 @@ use materia_safe_fs::Folder;
 const CODE_LIFE: Duration = Duration::from_mins(1);
 /// Codes that wait at the most; the oldest go.
 const CODES_MAX: usize = 32;
-/// Wrong codes of one user within a minute before that one is heard no more.
+/// Wrong codes of one user within a minute before further ones are refused.
 const WRONG_MAX: u32 = 60;
 /// Users whose wrong codes are counted.
 const USERS_MAX: usize = 1_000;
@@ -60,7 +60,8 @@ pub(crate) struct Session {
 }
 
 impl Access {
-    /// With the token of a state folder, which is made where it is missing. `port` tells the cookies of servers apart.
+    /// With the token of a state folder, which is made where it is missing. `port` distinguishes the cookies of
+    /// servers.
     pub(crate) fn open(state: &Path, port: Option<u16>) -> io::Result<Self> {
         let token = token_of(state)?;
         let port = port.unwrap_or(0);
@@ -73,7 +74,7 @@ impl Access {
         &self.token
     }
 
-    /// Whether a request comes from somebody who is known.
+    /// Whether a request is authenticated.
     pub(crate) fn knows(&self, headers: &HeaderMap) -> bool {
         self.has_token(headers) || self.has_session(headers)
     }
@@ -107,12 +108,12 @@ impl Access {
         hasher.update(what.as_bytes());
         hasher.update(&[0]);
         hasher.update(name.as_bytes());
-        // A server on another port is another one to whoever signed in.
+        // A session of a server on another port is not valid here.
         hasher.update(&self.port.to_le_bytes());
         hasher.finalize().to_hex().to_string()
     }
 
-    /// Shows to whoever knows the token, or has signed in, that this is their server.
+    /// Proves to a client that knows the token, or has signed in, that this is its server.
     pub(crate) fn prove(&self, nonce: &str) -> String {
         prove(&verifier(&self.token), nonce, self.port)
     }
@@ -165,7 +166,7 @@ pub(crate) fn prove(verifier: &[u8; 32], nonce: &str, port: u16) -> String {
 
 /// Compares without telling by the time it takes where two texts differ.
 pub(crate) fn is_same(one: &[u8], other: &[u8]) -> bool {
-    // Of hashes: what is compared has one length, and nobody can choose it.
+    // Compares hashes: they have a fixed length, and a caller cannot choose their bytes.
     let (one, other) = (blake3::hash(one), blake3::hash(other));
     one == other
 }
@@ -185,7 +186,7 @@ fn token_of(state: &Path) -> io::Result<String> {
     Ok(token)
 }
 
-/// So many bytes that nobody can guess, in hexadecimal.
+/// `N` random bytes, in hexadecimal.
 pub(crate) fn random_hex<const N: usize>() -> io::Result<String> {
     let mut bytes = [0_u8; N];
     let mut filled = 0;

@@ -31,7 +31,7 @@ use crate::request::{Request, json, json_as};
 use crate::state::App;
 use crate::trust;
 
-/// How often is looked what became of a command.
+/// Interval at which the receipt of a command is polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The field of a `resume` that asks for the files that the last event names.
@@ -71,7 +71,7 @@ pub(crate) async fn act(app: Arc<App>, asked: &Request) -> Result<Response<Body>
             }
             match submit(&app, &cast, &what, &key).await? {
                 Some(answer) => return Ok(answer),
-                // Nobody drives it any more.
+                // No process drives it any more.
                 None => continue,
             }
         }
@@ -98,7 +98,7 @@ struct Choice {
 fn choice(body: &Value) -> Result<Choice, Refused> {
     let choice = Choice { body: body.clone() };
     if choice.is_whole() {
-        // Whatever is wrong with it is said before anything is looked at.
+        // Faults of the command are reported before the cast is read.
         choice.command(None, &CommandId::kept("x"))?;
     }
     Ok(choice)
@@ -138,7 +138,7 @@ impl Choice {
         if let Some(fields) = body.as_object_mut() {
             // The key is the name of a command that comes over HTTP.
             fields.remove("id");
-            // It is no part of the command: whoever takes up the cast looks at the files.
+            // It is no part of the command: the process that resumes the cast handles the files.
             if self.word() == "resume" && fields.get(PUT_BACK).is_some_and(Value::is_boolean) {
                 fields.remove(PUT_BACK);
             }
@@ -158,7 +158,7 @@ impl Choice {
     }
 }
 
-/// Whether a receipt is that of this command.
+/// Whether a receipt belongs to this command.
 fn is_of(receipt: &Receipt, command: &Command) -> bool {
     let Some(body) = &receipt.body else { return true };
     let told = Command { what: step::where_driven(command.what.clone()), ..command.clone() };
@@ -203,8 +203,8 @@ async fn asked_in(cast: &Cast, first: u64, last: u64) -> Result<Vec<OpenQuestion
     Ok(found)
 }
 
-/// Sends a command to whoever drives the cast, here or elsewhere, and waits for the receipt. `None` where nobody
-/// drives it any more.
+/// Sends a command to the process that drives the cast, this one or another, and waits for the receipt. `None` if no
+/// process drives it any more.
 async fn submit(
     app: &App,
     cast: &Cast,
@@ -242,7 +242,7 @@ async fn submit(
     }
 }
 
-/// Whether a cast has ended, although whoever drove it has not let go of it yet.
+/// Whether a cast has ended, although the process that drove it still holds its lease.
 async fn has_ended(cast: &Cast) -> Result<bool, Refused> {
     let line = cast.room.journal.line(&cast.id).await.map_err(Failure::from)?;
     Ok(line.and_then(|line| refusal_of_ended(line.status)).is_some())
@@ -250,15 +250,15 @@ async fn has_ended(cast: &Cast) -> Result<bool, Refused> {
 
 /// Result of a command on a cast that no process was running.
 enum Done {
-    /// Somebody else drives it and was told.
+    /// Another process drives it and got the command.
     Told,
-    /// It is done; nothing had to start for it.
+    /// The command was applied; nothing had to start.
     Noted,
-    /// It goes on here.
+    /// This server drives it now.
     Goes(UnderWay),
 }
 
-/// Does something to a cast that nobody drives. It waits for the disk.
+/// Applies a command to a cast that no process drives. It blocks on the disk.
 fn take(app: &Arc<App>, cast: &Cast, what: &Choice, key: &CommandId) -> Result<Done, Refused> {
     let options = RunOptions::default();
     refuse_foreign(cast)?;

@@ -23,7 +23,7 @@ use crate::projects::{Cast, Served, ServedProject};
 use crate::request::{Request, json_as};
 use crate::state::App;
 
-/// How often is looked whether a cast has begun.
+/// Interval at which the beginning of a cast is polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(4);
 
 /// How often another id is made up where one is taken.

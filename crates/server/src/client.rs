@@ -47,7 +47,7 @@ impl Client {
     /// The server of a state folder, if one runs, answers and proves that it is the one.
     #[must_use]
     pub fn of(state: &Path) -> Option<Self> {
-        // A server that died may have left its file, and somebody else may have its port.
+        // A server that died may have left its file, and another program may use its port.
         if state_folder::check(state).is_err() || !single_instance::is_held(state) {
             return None;
         }

@@ -1,4 +1,4 @@
-//! Which casts this server drives, written down, so that the next one carries on what it was driving when it died.
+//! The list of casts that this server drives, stored so that the next server resumes them after a crash.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -42,7 +42,7 @@ impl DrivenCasts {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             read => read?,
         };
-        // One that makes no sense names nothing: whoever wants a cast to go on resumes it by hand.
+        // An unreadable file counts as empty: the user resumes such casts by hand.
         let mut left: Vec<Entry> = serde_json::from_slice(&text).unwrap_or_default();
         for entry in &mut left {
             entry.deaths += 1;

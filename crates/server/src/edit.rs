@@ -188,7 +188,7 @@ fn agreed(
         }
         trial.settle(|_| Err(Refused::trust(Vec::new())), &mut warnings)?
     } else {
-        // Whoever agrees to what the project says of it has been shown the program, too.
+        // The question about the project's configuration showed the program, too.
         let agreed = asked.iter().all(|item| consent == Some(item.hash.as_str()));
         if !agreed {
             return Err(Refused::trust(asked));

@@ -34,7 +34,7 @@ const FORWARDED: [&str; 5] =
 const NAMES: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 
 impl Policy {
-    /// That of a port.
+    /// The policy of a TCP port.
     pub(crate) fn port(port: u16) -> Self {
         let hosts: Vec<String> = NAMES.iter().map(|name| format!("{name}:{port}")).collect();
         let origins = hosts.iter().map(|host| format!("http://{host}")).collect();
@@ -45,7 +45,7 @@ impl Policy {
         Self { hosts: Some([hosts, usual].concat()), origins }
     }
 
-    /// That of a Unix socket: who can open it is its owner, and no browser can.
+    /// The policy of a Unix socket: only its owner can open it, and no browser can.
     pub(crate) fn socket() -> Self {
         Self { hosts: None, origins: Vec::new() }
     }
@@ -155,7 +155,7 @@ fn method(method: &Method) -> Result<(), Refused> {
     }
 }
 
-/// Refuses every path that could be read in two ways. What is left is read the same by everybody.
+/// Refuses every ambiguous path, so that all handlers read the rest in the same way.
 fn path(uri: &Uri) -> Result<(), Refused> {
     let path = uri.path();
     let strange = || Refused::usage("the path of the request is not written plainly");
@@ -194,7 +194,7 @@ fn hex(digit: u8) -> Option<u8> {
 /// Where a page signs in that `materia ui` opens: a file of the user's leads there, which is another site to a browser.
 pub(crate) const SIGN_IN: &str = "/signin";
 
-/// Whether a browser opens the page at which somebody signs in, as a page of its own. That shows nothing and does nothing.
+/// Whether a browser opens the sign-in page as a top-level page. That page shows nothing and does nothing.
 fn opens_sign_in(asked: &Asked<'_>) -> bool {
     let says = |name: &str, word: &str| {
         let mut said = asked.headers.get_all(name).iter();

@@ -54,7 +54,7 @@ fn waiting(
     Ok(())
 }
 
-/// A cast that would go on by itself, if somebody approved what it runs.
+/// A cast that continues as soon as the user approves its programs.
 fn untrusted(summary: CastSummary, trust: materia_contract::api::TrustItem) -> InboxItem {
     InboxItem {
         project: summary.project,

@@ -89,7 +89,7 @@ impl Keys {
         self.mutex(cast, "").lock_owned().await
     }
 
-    /// The same, for whoever may wait.
+    /// The same, for callers on a blocking thread.
     pub(crate) fn hold_cast_here(&self, cast: &Path) -> tokio::sync::OwnedMutexGuard<()> {
         self.mutex(cast, "").blocking_lock_owned()
     }
@@ -130,7 +130,7 @@ impl Keys {
     /// A cast has begun under a key.
     pub(crate) fn began(&self, root: &Path, id: &RunId, key: &StartKey) {
         let mut began = self.began.lock().unwrap_or_else(PoisonError::into_inner);
-        // A journal that nobody has looked through says so itself when somebody does.
+        // The keys of a journal that is not cached are read from the journal later.
         if let Some(keys) = began.get_mut(root) {
             keys.insert(key.key.as_str().to_owned(), (id.clone(), key.body.clone()));
         }
@@ -162,7 +162,7 @@ impl Keys {
     }
 }
 
-/// The keys of all casts of a journal. Should two casts have one key, it is that of the older one.
+/// The keys of all casts of a journal. If two casts have the same key, the older cast has it.
 fn keys_of(journal: &dyn Journal) -> Result<Began, ReadError> {
     let mut keys = HashMap::new();
     let mut lines = blocking(journal).list()?.lines;

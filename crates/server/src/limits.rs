@@ -26,10 +26,10 @@ pub(crate) const READER_WAIT_MAX: Duration = Duration::from_secs(20);
 /// How often a stream shows that it is alive.
 pub(crate) const STREAM_PULSE: Duration = Duration::from_secs(15);
 
-/// How long somebody who acts waits for what becomes of it.
+/// Timeout for the receipt of a command.
 pub(crate) const ACT_WAIT_MAX: Duration = Duration::from_secs(20);
 
-/// Casts or events on a page, where nobody says how many.
+/// Default number of casts or events on a page.
 pub(crate) const PAGE_USUAL: usize = 50;
 
 /// The same at the most.

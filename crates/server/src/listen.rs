@@ -17,7 +17,7 @@ pub enum Listen {
     Unix(PathBuf),
 }
 
-/// Why nobody can listen there.
+/// Why the server cannot listen there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ListenError {
     /// It is no address.
@@ -60,7 +60,7 @@ pub(crate) enum Listening {
     Unix(UnixListener),
 }
 
-/// Somebody who has called.
+/// An accepted connection.
 pub(crate) enum Called {
     Tcp(TcpStream, SocketAddr),
     Unix(UnixStream),

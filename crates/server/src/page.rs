@@ -42,7 +42,7 @@ pub(crate) fn answer(method: &Method, path: &str, folder: Option<&Path>) -> Resp
     }
 }
 
-/// The same from a folder, for whoever works on the page. A path is looked up among the files that are there.
+/// The same from a folder, for developers of the page. A path is looked up among the files of the folder.
 fn from_folder(folder: &Path, wanted: &str) -> Response<Body> {
     let wanted = if wanted == "/" { "/index.html" } else { wanted };
     let found = files_in(folder).into_iter().find(|path| {

@@ -1,6 +1,6 @@
 //! Whether a process that a turn started is calling, whose policy does not let it control casts.
 //!
-//! It is looked up for callers on this machine where the system can tell; where it cannot, the token decides.
+//! It is looked up for callers on this machine if the system supports that; otherwise the token decides.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -60,7 +60,7 @@ impl Caller {
 
 /// Whether the process with this number belongs to a turn that may not control casts, or is gone.
 pub(crate) fn is_of_a_turn(pid: i32) -> bool {
-    // Whoever leaves as soon as it is connected has left its connection to somebody else.
+    // A process that exits right after it connects may have passed its connection to another.
     let gone = fs::metadata(format!("/proc/{pid}")).is_err() && fs::metadata("/proc/self").is_ok();
     gone || may_not(&mut Processes::default(), pid)
 }
@@ -76,7 +76,7 @@ pub(crate) fn calls_from_a_turn(from: SocketAddr, to: SocketAddr) -> bool {
     entry_of(from, to).is_some_and(|entry| holders(entry.inode).any(of_a_turn))
 }
 
-/// The processes that have a socket. Only those are looked into.
+/// The processes that hold a socket.
 fn holders(inode: u64) -> impl Iterator<Item = i32> {
     let wanted = format!("socket:[{inode}]");
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();

@@ -32,7 +32,7 @@ pub(crate) enum Wanted {
     Resume(Named),
 }
 
-/// Questions that wait for somebody.
+/// Trust questions that wait for the user.
 #[derive(Default)]
 pub(crate) struct Pending {
     waiting: Mutex<HashMap<String, Waiting>>,
@@ -87,7 +87,7 @@ impl Pending {
     }
 }
 
-/// Lets something pass of which everything was approved; otherwise its questions wait for somebody.
+/// Returns a run whose questions are all approved; otherwise its questions are queued for the user.
 pub(crate) fn settle<T: Runs>(
     pending: &Pending,
     served: &Served,

@@ -44,7 +44,7 @@ impl Refused {
         Self::new(StatusCode::CONFLICT, "resolution", detail)
     }
 
-    /// Somebody has to approve something first.
+    /// The user must approve something first.
     pub(crate) fn trust(questions: Vec<TrustItem>) -> Self {
         let detail = "what would run is not approved; nothing ran. Look at it, then approve it by its hash (POST /api/trust)";
         let mut refused = Self::new(StatusCode::CONFLICT, TRUST_REQUIRED, detail);

@@ -90,7 +90,7 @@ pub(crate) struct Live {
     pub(crate) text: Arc<str>,
 }
 
-/// A cast that somebody named.
+/// A cast that a request named.
 #[derive(Clone)]
 pub(crate) struct Cast {
     pub(crate) served: Arc<Served>,
@@ -203,7 +203,7 @@ impl Registry {
             match self.room(served, &root, ears) {
                 Ok(Some(room)) => rooms.push(room),
                 Err(refused) if place == 0 => return Err(refused),
-                // What is wrong with a folder that nobody named is not the matter here.
+                // Errors of a folder that is not configured are ignored here.
                 Ok(None) | Err(_) => {}
             }
         }
@@ -259,7 +259,7 @@ impl Registry {
         let file = identity(root);
         let mut rooms = lock(&self.rooms);
         if let Some(known) = rooms.get(root) {
-            // A journal that was removed or replaced is another one, once nobody drives a cast of the first.
+            // A journal that was removed or replaced is opened again once this server drives no cast of the old one.
             if (known.file == file && !known.is_outdated()) || !known.host.runs().is_empty() {
                 return Ok(Some(Arc::clone(known)));
             }
@@ -389,7 +389,7 @@ impl Observer for Watching {
     fn streamed(&self, run: &RunId, node: &NodeId, text: &str) {
         if self.live.receiver_count() > 0 {
             let (run, node) = (run.clone(), node.clone());
-            // An error means that nobody listens.
+            // An error means that no client listens.
             let _ = self.live.send(Live { run, node, text: text.into() });
         }
     }

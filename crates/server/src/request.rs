@@ -131,7 +131,7 @@ impl Request {
         off_thread(move || app.rooms.find(project.as_deref(), &id, &Handle::current())).await
     }
 
-    /// The same, for whoever may wait.
+    /// The same, for callers on a blocking thread.
     pub(crate) fn cast_here(&self, app: &App) -> Result<Cast, Refused> {
         app.rooms.find(self.query("project"), self.part("id"), &Handle::current())
     }

@@ -185,7 +185,7 @@ impl Serving {
         Folder::at(&self.app.settings.state_dir)?.replace(SERVER_FILE, &text)
     }
 
-    /// Serves until it is asked to end. Its casts then rest, and can be carried on.
+    /// Serves until it is asked to end. Its casts then rest, and can be resumed.
     pub async fn run(self) {
         let Self { app, ear, policy, left, _lock } = self;
         let router = dispatch::router(&app);

@@ -51,7 +51,7 @@ impl ServedFolders {
     }
 }
 
-/// Refuses what is no folder, or one of somebody else.
+/// Refuses a path that is no folder, or a folder of another user.
 pub(crate) fn check(dir: &Path) -> Result<(), Refused> {
     let Some(found) = dir.metadata().ok().filter(Metadata::is_dir) else {
         return Err(Refused::unknown("there is no such folder"));

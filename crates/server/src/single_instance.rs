@@ -12,7 +12,8 @@ use rustix::io::Errno;
 
 const LOCK_FILE: &str = "server.lock";
 
-/// Whoever only looks holds the lock for a moment. A server tries this often before it says that another one runs.
+/// A process that checks the lock holds it for a moment. A server retries this often before it reports that another
+/// one runs.
 const TRIES: u32 = 5;
 const BETWEEN_TRIES: Duration = Duration::from_millis(10);
 

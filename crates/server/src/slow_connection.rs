@@ -17,7 +17,7 @@ pub(crate) struct SlowConnection<S, F> {
     most: Duration,
     /// Runs while a write waits.
     waits: Option<Pin<Box<Sleep>>>,
-    /// Is told when the reader is given up.
+    /// Called when the reader is given up.
     given_up: Option<F>,
 }
 

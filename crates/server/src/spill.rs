@@ -142,8 +142,8 @@ pub(crate) async fn spilled<T: Send + 'static>(
 /// How often memory is given back.
 const GIVE_BACK: Duration = Duration::from_secs(5);
 
-/// Gives memory back to the system now and then. The allocator does so with what was freed a second before when a large
-/// block is freed, and in a server that nobody asks none ever is.
+/// Returns memory to the system at intervals. The allocator returns freed memory only when a large block is freed,
+/// which does not happen in an idle server.
 pub(crate) async fn give_memory_back() {
     loop {
         tokio::time::sleep(GIVE_BACK).await;

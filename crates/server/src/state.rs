@@ -15,7 +15,7 @@ use crate::pending::Pending;
 use crate::projects::Registry;
 use crate::served_folders::ServedFolders;
 
-/// Opens the project in a folder. Where profile and state folder are, the door knows.
+/// Opens the project in a folder. The command line supplies it, with the user's profile and state folder.
 pub type OpenProject = Arc<dyn Fn(&Path) -> Result<Project, Failure> + Send + Sync>;
 
 /// A demo that can be played: a project that the program itself has made, with agents that a script answers.
@@ -40,7 +40,7 @@ pub struct Settings {
     pub open: OpenProject,
     /// The user's state folder.
     pub state_dir: PathBuf,
-    /// The program that looks after what turns start.
+    /// The program that supervises processes of turns.
     pub supervisor: PathBuf,
     /// Scripts, recordings and the like may come in with a request.
     pub test_hooks: bool,
@@ -48,7 +48,7 @@ pub struct Settings {
     pub page_dir: Option<PathBuf>,
     /// The demo that can be played from the page.
     pub demo: Option<Demo>,
-    /// Casts that an earlier server was driving when it died are carried on.
+    /// Whether casts that an earlier server drove when it died are resumed.
     pub resume: bool,
     /// The version of the program.
     pub version: String,

@@ -33,11 +33,11 @@ use crate::state::App;
 /// The least time between two looks for casts that have changed.
 const CHANGES_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How far before its last id a stream of summaries begins again: clocks of several processes are not one. A summary that
-/// is told twice does no harm.
+/// How far before its last id a stream of summaries begins again: clocks of several processes are not one. A summary
+/// that is sent twice does no harm.
 const CHANGES_BACK_MICROS: i64 = 5_000_000;
 
-/// How often is looked what turns say that another process looks after.
+/// Interval at which the live output of turns in another process is polled.
 const REMOTE_OUTPUT_POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// The longest piece of live words.
@@ -95,7 +95,7 @@ enum Ids {
     None,
 }
 
-/// A cast that somebody follows.
+/// A cast that a client follows.
 struct Following {
     cast: Cast,
     shown: Shown,
@@ -183,7 +183,7 @@ impl Following {
                     Err(broadcast::error::RecvError::Closed) => return Ok(()),
                 },
                 _ = listen.tick(), if !remote_output.is_empty() => {
-                    // What this server drives it hears itself.
+                    // The live output of a cast that this server drives arrives directly.
                     if self.cast.room.host.runs().contains(&self.cast.id) {
                         continue;
                     }
@@ -256,7 +256,7 @@ pub(crate) async fn changes(app: Arc<App>, asked: &Request) -> Result<Response<B
     Ok(response)
 }
 
-/// Somebody who watches all casts of some projects.
+/// A client that watches all casts of some projects.
 struct Watching {
     app: Arc<App>,
     /// The project that was named; otherwise all that are served at a moment.
@@ -313,7 +313,7 @@ impl Watching {
             tokio::time::sleep(Duration::from_secs(1)).await;
             return;
         }
-        // Whether somebody drives a cast is no event, so it is looked at now and then.
+        // Whether a process drives a cast is no event, so it is polled.
         let quiet = tokio::time::sleep(Duration::from_secs(2));
         tokio::select! {
             _ = futures_util::future::select_all(any) => {}

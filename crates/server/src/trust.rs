@@ -26,7 +26,7 @@ pub(crate) fn list(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Re
     let mut items = Vec::new();
     for served in app.rooms.meant(asked.query("project"))? {
         let mut found = app.pending.of(&served.id);
-        // What would be asked first, should somebody cast what is active.
+        // Include the questions that a cast of the active loadout would ask.
         for item in active(&served) {
             if !found.iter().any(|known| known.hash == item.hash) {
                 app.pending.add(item.clone(), Wanted::Start(Box::default()));
@@ -54,7 +54,7 @@ fn prepared(served: &Served, body: &StartBody) -> Result<Untrusted<prepare::Begi
     Ok(prepare::cast(&asked, ready)?)
 }
 
-/// `POST /api/trust`: approves what was shown under a hash, as it is now, and carries on casts that waited for it.
+/// `POST /api/trust`: approves what was shown under a hash, as it is now, and resumes casts that waited for it.
 pub(crate) fn approve(app: &Arc<App>, body: &TrustBody) -> Result<Response<Body>, Refused> {
     let gone = || {
         Refused::conflict(
@@ -118,7 +118,7 @@ pub(crate) fn resume(app: &Arc<App>, cast: &Cast, named: &Named) -> Result<(), R
     carry_on(app, cast, Do::Resume { pace: None }, named)
 }
 
-/// Does something to a cast that nobody drives, and carries it on.
+/// Applies a command to a cast that no process drives, and continues it.
 pub(crate) fn carry_on(
     app: &Arc<App>,
     cast: &Cast,

@@ -64,7 +64,7 @@ impl<W: Write> Write for Fit<W> {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        // Whoever flushes has said what was to be said.
+        // A flush also writes an incomplete character or sequence.
         self.pass_on(true)?;
         self.inner.flush()
     }

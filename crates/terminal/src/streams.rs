@@ -114,7 +114,7 @@ impl People {
         self.stream.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says one line. That nobody listens any more is no reason to stop.
+    /// Prints one line. A closed stream is no reason to stop.
     pub fn say(&self, words: impl Display) {
         let words = words.to_string();
         if self.quiet && !words.starts_with("error") && !words.starts_with("warning") {

@@ -13,7 +13,7 @@ use crate::{Failure, Found, Project};
 
 /// How long a process that drives the cast may take to end it.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// How often is looked whether it has.
+/// Interval at which its end is polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Result of aborting a cast.
@@ -34,7 +34,8 @@ pub struct Waiting {
     command: CommandId,
 }
 
-/// Ends a cast, or asks whoever drives it to. `supervisor` is the program that looks after what turns start.
+/// Ends a cast, or asks the process that drives it to end it. `supervisor` is the program that supervises processes of
+/// turns.
 pub fn end(project: &Project, found: Found, supervisor: &Path) -> Result<Ended, Failure> {
     let folders = project.folders(&found.root, &found.id);
     let (run, _) = materia_engine::load(found.journal(), &found.id)?;
@@ -54,8 +55,8 @@ pub fn end(project: &Project, found: Found, supervisor: &Path) -> Result<Ended, 
 }
 
 impl Waiting {
-    /// Waits until the process that drives the cast has ended it. It may have reached another end first. Where it has
-    /// let go of the cast instead, the cast is ended here.
+    /// Waits until the process that drives the cast has ended it. It may have reached another end first. If it
+    /// released the lease instead, the cast is ended here.
     pub fn over(self) -> Result<CastReport, Failure> {
         let Self { who, found, folders, supervisor, mut command } = self;
         let (id, begun) = (&found.id, Instant::now());
@@ -106,7 +107,7 @@ fn refuse_ended(status: CastStatus, id: &RunId) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Ends a cast that nobody drives.
+/// Ends a cast that no process drives.
 fn end_it(found: &Found, folders: &Folders, supervisor: &Path) -> Result<(), EngineError> {
     let Found { root, journal, id } = found;
     let lease = blocking(&**journal).claim(id)?;

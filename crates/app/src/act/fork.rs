@@ -13,19 +13,19 @@ use crate::narrator::Narrator;
 use crate::project;
 use crate::{Failure, Found};
 
-/// A fork that was made, and what becomes of it.
+/// A new fork, and whether it continues.
 pub enum Forking {
-    /// It can go on, once everything was asked.
+    /// It can continue once its trust questions are answered.
     GoesOn(Box<Held>),
-    /// It stands where its original rested, and rests there too.
+    /// It rests at the event at which its original rested.
     Rests,
 }
 
-/// How many places are named where a fork has to be told one.
+/// Maximum events that are suggested if the user has to choose one.
 const PLACES_MAX: usize = 8;
 
-/// The place at which a cast is forked if nobody names one (D71): the event before the turn that failed. A cast that
-/// did not fail has none, and the refusal names the places before its last turns.
+/// The event at which a cast is forked if the user names none (D71): the event before the turn that failed. A cast
+/// that did not fail has none, and the refusal names the places before its last turns.
 pub fn fork_place(found: &Found) -> Result<u64, Failure> {
     let (run, _) = materia_engine::load(found.journal(), &found.id)?;
     let mut places: Vec<(u64, NodeId, u32)> = Vec::new();

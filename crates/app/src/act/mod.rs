@@ -34,17 +34,17 @@ use tell::{Telling, tell};
 
 /// Result of a command.
 pub enum Taken {
-    /// Nobody drives the cast: it is held here, and can go on.
+    /// No other process drives the cast: this one can continue it.
     Here(Box<Held>),
-    /// Whoever drives it was told.
+    /// The command was sent to the process that drives it.
     There(Told),
 }
 
-/// A cast that nobody else can drive now, and what is to be done to it.
+/// A cast that only this process can drive now, and the command to apply to it.
 pub struct Held {
     /// The cast.
     pub found: Found,
-    /// The run, read once: what is looked at and trusted is the very run that is driven.
+    /// The run, loaded once: the run that is checked and trusted is the run that is driven.
     run: Looked,
     /// The command.
     pub what: Do,
@@ -70,19 +70,19 @@ impl Sender {
     }
 }
 
-/// A run that was looked at.
+/// A run that was checked.
 enum Looked {
-    /// It is there, and held.
+    /// It is stored, and this process holds its lease.
     There(Lease, Box<LoadedRun>),
-    /// It is new, and nothing of it is written yet.
+    /// It is a new fork that is not stored yet.
     Forked(Box<Forked>),
 }
 
-/// A cast that goes on.
+/// A cast that continues.
 pub struct Going {
     /// The cast.
     pub found: Found,
-    /// The right to drive it.
+    /// Its lease.
     pub lease: Lease,
     /// The run.
     pub loaded: LoadedRun,
@@ -93,7 +93,7 @@ pub struct Going {
 /// Why a command was not taken.
 #[derive(Debug, thiserror::Error)]
 pub enum Unfit<E> {
-    /// The cast does not take it as it stands. What it takes instead, its standing says.
+    /// The cast does not accept it in its present state; `run` shows which commands it accepts.
     #[error("cast `{}`: {why}", run.id())]
     Stands {
         /// The run.
@@ -169,7 +169,7 @@ pub struct Hold {
 
 /// Where a run is that waits at the gate.
 enum Place {
-    /// It is there, and held.
+    /// It is stored, and this process holds its lease.
     There(Lease),
     /// Nothing of it is written yet.
     Forked(Box<Forked>),
@@ -236,7 +236,7 @@ impl Held {
     }
 }
 
-/// Has a command refused by the cast itself, which nobody drives: whoever asks again under its name hears the same.
+/// Records a refusal in a cast that no process drives: a retry with the same command id gets the same answer.
 pub fn refuse(
     project: &Project,
     found: &Found,

@@ -16,12 +16,12 @@ use crate::Failure;
 pub enum Noted {
     /// It is done; nothing had to start for it.
     Done,
-    /// It is written down; whoever carries the cast on does it first.
+    /// It is stored; the process that resumes the cast applies it first.
     Left,
 }
 
-/// Does what a person asks to a cast that nobody drives, and starts nothing. Where something would have
-/// to start, it is left for whoever carries the cast on.
+/// Applies a command to a cast that no process drives, and starts nothing. A command that would start something is
+/// stored for the process that resumes the cast.
 pub(super) fn note(
     (root, journal, supervisor): (&Path, &Arc<SqliteJournal>, &Path),
     folders: &Folders,

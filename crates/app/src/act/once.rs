@@ -8,8 +8,8 @@ use materia_engine::{ClaimError, EngineError, Lease, Observer, SystemClock, Worl
 use materia_journal::{SqliteJournal, Views};
 use materia_runners::{Runners, UtilityRunner};
 
-/// Does what a command asks to a cast whose lease the caller holds. Nobody answers its agents meanwhile: nothing
-/// starts. The files beside the journal follow; those that cannot be written now are mended by the next replay.
+/// Applies a command to a cast whose lease the caller holds. It has no agents: nothing starts. The files beside the
+/// journal follow; those that cannot be written now are repaired by the next replay.
 pub(super) fn once(
     journal: &Arc<SqliteJournal>,
     root: &Path,

@@ -9,8 +9,8 @@ use crate::Failure;
 /// The least of a question's hash that names it.
 const HASH_CHARS_MIN: usize = 8;
 
-/// Whether doing this carries on a cast that nobody drives (D59). Everything else is noted, and the cast
-/// stays where it is.
+/// Whether this command resumes a cast that no process drives (D59). Every other command is applied or stored, and the
+/// cast is not resumed.
 #[must_use]
 pub fn carries_on(what: &Do) -> bool {
     match what {
@@ -135,8 +135,8 @@ fn several(nodes: &[&NodeId]) -> Failure {
     ))
 }
 
-/// The hash that an answer carries: what was shown, where its beginning names the newest question all of
-/// it; without any, that of the newest question at this moment.
+/// The hash that an answer carries: the one that was shown, completed if it is a prefix of the newest question's hash;
+/// if none was shown, the hash of the newest question.
 fn named(run: &Run, node: &NodeId, shown: Option<&str>) -> Option<String> {
     let newest = question(run, node).map(|it| it.hash);
     match (shown, newest) {

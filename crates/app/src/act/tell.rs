@@ -10,22 +10,22 @@ use materia_kernel::Run;
 use super::{Sender, rejection, step};
 use crate::{Failure, Found};
 
-/// How long somebody who told another process something waits for what became of it.
+/// Timeout for the receipt of a command that was sent to another process.
 const RECEIPT_PATIENCE: Duration = Duration::from_secs(5);
 
-/// How often is looked for it.
+/// Interval at which the receipt is polled.
 const RECEIPT_POLL_INTERVAL: Duration = Duration::from_millis(30);
 
 /// Result of sending a command to another process.
 pub(super) enum Telling {
-    /// It was told.
+    /// The command was posted.
     Told(Told),
-    /// It drives the cast no longer and has not heard of it: whoever asked can do it himself.
+    /// It stopped driving the cast before it took the command: the caller can apply the command itself.
     LetGo,
 }
 
-/// Leaves word for the process that drives a cast, where the command can be taken there, and waits a little for
-/// what becomes of it. What it came to is kept, whoever waits for it.
+/// Posts a command to the process that drives a cast, if it can be applied there, and waits briefly for the receipt.
+/// The receipt is stored even if the caller stops waiting.
 pub(super) fn tell<E: From<Failure>>(
     found: &Found,
     held: ClaimError,

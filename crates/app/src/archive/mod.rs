@@ -76,7 +76,7 @@ impl Archive {
         self.redacted
     }
 
-    /// Its events, as a journal that nobody else has.
+    /// Its events, as a journal of its own.
     #[must_use]
     pub fn journal(&self) -> &dyn Journal {
         &*self.journal

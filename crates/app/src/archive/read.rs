@@ -1,4 +1,4 @@
-//! Reading an archive. Anybody may have written it: sizes are bounded, and every line is held to the one form it can have.
+//! Reads an archive. Archives are untrusted: sizes are bounded, and every line must have its one canonical form.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -191,7 +191,7 @@ impl Reader {
         self.records.len() as u64 + 1
     }
 
-    /// Reads an event. One of another number is none: whoever pages through events relies on their numbers.
+    /// Reads an event. An event with an unexpected number is refused: callers that page through events rely on numbers.
     fn event(&mut self, line: &[u8]) -> Option<Record> {
         let next = self.next();
         let read: Option<EventLine<'_>> = serde_json::from_slice(line).ok();

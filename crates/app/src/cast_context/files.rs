@@ -19,7 +19,7 @@ const FILE_BYTES_MAX: u64 = 64 * 1024;
 pub(super) fn beside(folder: &Path, stem: &str) -> Vec<(String, String)> {
     let Some((parent, prefix)) = stem.rsplit_once('/') else { return Vec::new() };
     let prefix = format!("{prefix}.");
-    // Links are not followed: whatever lies elsewhere is no artifact of this cast.
+    // Links are not followed: a file in another folder is no artifact of this cast.
     let Ok(folder) = Folder::at_itself(folder).and_then(|cast| cast.folder(parent)) else {
         return Vec::new();
     };

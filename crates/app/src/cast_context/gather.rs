@@ -43,7 +43,7 @@ pub(super) struct Text {
     pub(super) content: String,
 }
 
-/// Gathers what a cast leaves; `folder` is that of the cast.
+/// Gathers the results of a cast; `folder` is the folder of the cast.
 pub(super) fn gather(found: &Found, folder: &Path) -> Result<Gathered, Failure> {
     let mut walk = Walk::new(folder);
     Narrator::walk(found.journal(), &found.id, |story, event| walk.note(story, event))?;

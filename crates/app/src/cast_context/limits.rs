@@ -80,7 +80,7 @@ impl Truncations {
         }
     }
 
-    /// Notes what a whole part lacks: that is told first, however much else was cut.
+    /// Records how many entries of a part were left out; these come first in the list of truncations.
     pub(super) fn part(&mut self, name: &str, count: usize, which: &str) {
         if count > 0 {
             self.parts.push(format!("{name}: {count} {which} left out"));

@@ -85,7 +85,7 @@ pub fn context(found: &Found) -> Result<Value, Failure> {
         }
         Phase::New | Phase::Running | Phase::Completed | Phase::Aborted => {}
     }
-    // What was cut is told before what is long, so that whoever reads only the beginning knows.
+    // Truncations come before the long parts, so that a reader of the beginning sees them.
     put("truncated", false.into());
     put("truncations", Value::Null);
     put("handoffs", handoffs(&gathered, &mut cut));

@@ -15,7 +15,7 @@ use crate::Failure;
 
 /// The most of one text that is kept.
 const TEXT_BYTES_MAX: usize = 64 << 10;
-/// How many forks behind each other are looked through.
+/// Maximum length of a chain of forks that is followed.
 const LINEAGE_MAX: usize = 64;
 
 /// Compared data of a cast.

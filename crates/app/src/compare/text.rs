@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::sanitize::one_line;
 
-/// How much of a value or a request is told.
+/// Maximum characters of a value or a request that are shown.
 const VALUE_CHARS_MAX: usize = 60;
 
 /// The comparison as lines for a person.

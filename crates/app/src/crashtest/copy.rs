@@ -89,14 +89,14 @@ impl<'a> Stage<'a> {
 
 struct Copied<'a> {
     roots: &'a [PathBuf],
-    /// It may lie in the project, and is not copied into itself.
+    /// It may be inside the project, and is not copied into itself.
     scratch: &'a Path,
     bytes: u64,
     files: usize,
 }
 
 impl Copied<'_> {
-    /// Copies what lies in a folder; links stay links. What is neither file, folder nor link is left out.
+    /// Copies the contents of a folder; links stay links. Entries that are neither file, folder nor link are left out.
     fn folder(&mut self, from: &Path, to: &Folder) -> io::Result<()> {
         for entry in fs::read_dir(from)? {
             let entry = entry?;

@@ -348,8 +348,8 @@ impl Tally<'_> {
     }
 }
 
-/// The pairs of points to play. `counts` has the number of points of the play with a crash at each point: the second
-/// crash comes at one that such a play reaches behind the first.
+/// The pairs of crash points to test. `counts` has, for a first crash at each point, the number of points of that run:
+/// the second crash comes at a later point of the same run.
 fn chosen(counts: &[u64], seed: u64) -> Vec<(u64, u64)> {
     let firsts = counts.iter().zip(1_u64..);
     let all =

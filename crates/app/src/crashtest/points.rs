@@ -1,7 +1,7 @@
 //! The points at which memory can be lost, and the loss of it.
 //!
-//! An observer hears of each decision once it is durable, and a runner lands each turn before its report is
-//! appended. At the chosen point nothing more goes on: the journal takes nothing, and the play is dropped.
+//! An observer is notified of each decision once it is durable, and a runner finishes each turn before its report is
+//! appended. At the chosen point everything stops: the journal accepts no more writes, and the run is dropped.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;

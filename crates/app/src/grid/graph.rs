@@ -109,7 +109,7 @@ impl Graph {
         graph
     }
 
-    /// A label that fits. One that is cut off is told in full beneath the picture.
+    /// A label that fits. One that is cut off is shown in full beneath the picture.
     fn labelled(&mut self, from: &NodeId, to: &str, label: &str, detail: Detail) -> String {
         let columns = match detail {
             Detail::Full => LABEL_COLUMNS_MAX,

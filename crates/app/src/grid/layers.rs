@@ -1,8 +1,8 @@
 //! Places boxes, labels and passing lines in rows, with few crossings.
 //!
-//! The rows of boxes are the ranks. A row of labels lies between two of them if an arrow that crosses there has a
-//! label. An arrow over several rows gets an element in each, so that links only join neighbouring rows. A back edge
-//! is the same with its head at the other end.
+//! The rows of boxes are the ranks. A row of labels is between two of them if an arrow that crosses there has a label.
+//! An arrow over several rows gets an element in each, so that links only join neighbouring rows. A back edge is the
+//! same with its head at the other end.
 
 use std::collections::HashMap;
 

@@ -2,7 +2,7 @@
 //!
 //! Each link goes down, across on a track, and down again. Links share a track if they do not overlap. Two links must
 //! never run down the same column at the same height: a link that starts above the end of another must turn first. If
-//! two links require that of each other, one of them changes column half-way.
+//! two links each have to turn before the other, one of them changes column half-way.
 
 /// A piece of a link: down in `from`, across on a track, down in `to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +80,7 @@ fn order(pieces: &[Piece]) -> Result<Vec<usize>, usize> {
     Ok(order)
 }
 
-/// Lets a link change its column half-way, in a column that nobody else uses.
+/// Lets a link change its column half-way, in a column that no other link uses.
 fn split(pieces: &mut Vec<Piece>, stuck: usize, links: &[(usize, usize)]) {
     let Piece { link, from, to, .. } = pieces[stuck];
     let used = |column: usize| {
@@ -96,7 +96,7 @@ fn split(pieces: &mut Vec<Piece>, stuck: usize, links: &[(usize, usize)]) {
     pieces.push(Piece { link, from: column, to, track: 0 });
 }
 
-/// Gives each piece the track on which it crosses the fewest others and meets nobody.
+/// Gives each piece the track on which it crosses the fewest others and overlaps none.
 fn assign(pieces: &mut [Piece], order: &[usize]) {
     let mut placed: Vec<Piece> = Vec::new();
     for &place in order {

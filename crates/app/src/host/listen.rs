@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::Shared;
 
-/// How often is looked.
+/// Interval at which the journal is polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Looks for commands until the host is gone.

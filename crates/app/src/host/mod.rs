@@ -27,7 +27,7 @@ use tokio::task::JoinHandle;
 
 use crate::trust::Cleared;
 
-/// How often somebody who waits for a receipt looks for it.
+/// Interval at which a receipt is polled.
 const RECEIPT_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Drives runs, and lets people and programs at them.
@@ -43,7 +43,7 @@ struct Shared {
     clock: Arc<dyn Clock>,
     /// The runs that are driven here.
     driven: Mutex<HashMap<RunId, Driven>>,
-    /// How many there are, for whoever waits until none is left.
+    /// Their number, for callers that wait until none is left.
     count: watch::Sender<usize>,
 }
 
@@ -92,14 +92,14 @@ impl Underway {
 pub enum Submitted {
     /// It has been taken, or refused.
     Answered(Receipt),
-    /// It is written down, and whoever drives the run will take it; nobody has so far.
+    /// It is stored for the process that drives the run, which has not taken it yet.
     Waits(CommandId),
-    /// Nobody drives the run: nothing was left for it.
+    /// No process drives the run: no command was posted.
     Undriven,
 }
 
 impl Host {
-    /// A host without runs. It listens on `ears`, where nobody may wait for a disk.
+    /// A host without runs. It polls on `ears`, a runtime on which no task may block on a disk.
     #[must_use]
     pub fn new(
         journal: Arc<dyn Journal>,
@@ -125,7 +125,7 @@ impl Host {
         Underway::spawn(id.clone(), self.begin_here(id, created, setting))
     }
 
-    /// The same, driven by whoever awaits it.
+    /// The same, driven by the task that awaits it.
     #[must_use]
     pub fn begin_here(
         &self,
@@ -157,7 +157,7 @@ impl Host {
         Underway::spawn(id, self.carry_on_here(lease, taken, command, setting))
     }
 
-    /// The same, driven by whoever awaits it.
+    /// The same, driven by the task that awaits it.
     #[must_use]
     pub fn carry_on_here(
         &self,
@@ -178,8 +178,8 @@ impl Host {
         })
     }
 
-    /// Sends a command to a run, whoever drives it, and waits for what becomes of it for at most so long.
-    /// The same command with the same id, sent again, finds the same answer.
+    /// Sends a command to a run, whichever process drives it, and waits for the receipt until the timeout. A retry
+    /// with the same id gets the same answer.
     pub async fn submit(
         &self,
         id: &RunId,
@@ -215,8 +215,7 @@ impl Host {
         driven.get(id).is_some_and(|it| it.asks.send(Command::person(stop).into()).is_ok())
     }
 
-    /// Stops everything in good order, and waits until nothing is driven here any more. The runs can be
-    /// carried on.
+    /// Stops everything in good order, and waits until this host drives no run. The runs can be resumed.
     pub async fn stop(&self, message: &str) {
         for id in self.runs() {
             let _ = self.ask_to_stop(&id, message);
@@ -226,7 +225,7 @@ impl Host {
         let _ = count.wait_for(|count| *count == 0).await;
     }
 
-    /// Follows a run from behind event `after`, whoever drives it: every event, in order, once.
+    /// Follows a run after event `after`, whichever process drives it: every event, in order, once.
     #[must_use]
     pub fn follow(&self, id: &RunId, after: u64) -> Tail {
         self.shared.journal.tail(id, after)
@@ -313,7 +312,7 @@ impl Shared {
                 continue;
             };
             run.passed_on.push(id);
-            // An error means that the run has just come to rest: whoever takes it up next hears it.
+            // An error means that the run has just come to rest: the next process that drives it reads the command.
             let _ = run.asks.send(Box::new(posted));
         }
     }

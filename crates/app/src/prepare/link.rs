@@ -9,7 +9,7 @@ use crate::cast_context;
 use crate::failure::Failure;
 use crate::project::{self, Checked, Found, Project};
 
-/// How many faults are told in the one sentence that says why a link was refused.
+/// Maximum faults that the message about a refused link names.
 const FAULTS_TOLD_MAX: usize = 5;
 /// Faults of the command itself, not of what it names.
 const USAGE: [&str; 4] =

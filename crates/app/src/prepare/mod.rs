@@ -70,7 +70,7 @@ pub struct Origin {
     pub state: Map<String, Value>,
 }
 
-/// A run for which somebody can answer.
+/// A run whose agent sockets all have an answer.
 pub struct Prepared {
     /// Script that answers its agents.
     pub script: Option<Script>,
@@ -232,8 +232,8 @@ pub fn cast(asked: &Asked<'_>, ready: Ready) -> Result<Untrusted<Beginning>, Fai
     Ok(gate.holds(beginning, question.into_iter().collect()))
 }
 
-/// Prepares that a cast goes on, as it was read. The recorded script answers unless there is another, and
-/// so does whoever answered before.
+/// Prepares a loaded cast to continue. The recorded script answers unless another is given; likewise the agent that
+/// answered before.
 pub fn going_on(
     project: &Project,
     run: LoadedRun,
@@ -261,7 +261,7 @@ pub fn going_on(
     refuse_doc_root(run.run().global_mode(), (project, &loaded), plan)?;
     let (gate, agents) = (project.gate(), answers.chosen.agents());
     let answered_by = named.map(|named| named.full);
-    // Whom a person names now, that person knows; what the journal names is asked about.
+    // A script that the user names now is trusted; one that the journal names needs approval.
     let recorded = answered_by.as_deref().filter(|_| options.script.is_none());
     let begun = Begun { id: &id, created: &kept, plan, answers: recorded };
     let mut warnings = Vec::new();
@@ -285,7 +285,7 @@ impl Prepared {
         Self { script, answering, loaded, findings, warnings, plan, chosen, answers, gate }
     }
 
-    /// Remembers that a run was begun or carried on here with consent, so that it may go on here.
+    /// Stores that a run was begun or resumed here with consent, so that it may continue here.
     fn note(
         &self,
         (id, created): (&RunId, &RunCreated),
@@ -380,7 +380,7 @@ fn created(
     }
 }
 
-/// Refuses Planning where the only folder that turns may write to is no folder for documents alone. It is looked at
+/// Refuses Planning where the only folder that turns may write to is no folder for documents alone. It is checked
 /// again before each turn.
 fn refuse_doc_root(
     mode: GlobalMode,
@@ -391,7 +391,7 @@ fn refuse_doc_root(
         GlobalMode::Planning => materia_compiler::unfit_doc_root(loaded, &plan.doc_root),
         GlobalMode::Implementation => None,
     };
-    // Whoever may write there could approve whatever it likes.
+    // A turn that may write to the profile could approve anything.
     let root = project.dir.join(&plan.doc_root);
     let profile = project.profile_dir().and_then(|profile| profile.canonicalize().ok());
     let holds_profile = profile.is_some_and(|profile| profile.starts_with(&root));

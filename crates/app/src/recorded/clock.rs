@@ -5,9 +5,9 @@ use materia_contract::{Decided, RecordedInput};
 
 /// Gives each decision an instant in milliseconds, in the order in which they were taken.
 ///
-/// Of a cast in simulated time the instants are kept. What people did between its commands gets instants of its own,
-/// for at one instant turns would start only after it. Of a cast in real time every end of a turn gets an instant
-/// of its own, for at one instant turns would end together.
+/// A cast in simulated time keeps its instants; acts of users between its commands get instants of their own, because
+/// turns at the same instant would start only after them. In a cast in real time every end of a turn gets an instant
+/// of its own, because turns at the same instant would end together.
 pub(super) struct Clock {
     began: Micros,
     simulated: bool,

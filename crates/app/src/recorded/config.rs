@@ -21,8 +21,8 @@ pub(super) struct Fitting {
     pub(super) bounds: Vec<String>,
 }
 
-/// The configuration that makes the plan of this cast in a project of its own, if one of the files does: a file of
-/// the project, the one that was named, or that of the profile.
+/// The configuration that makes the plan of this cast in a project of its own, if one of the files does: a file of the
+/// project, the one that was named, or the file of the profile.
 pub(super) fn fitting(project: &Project, created: &RunCreated) -> Result<Option<Fitting>, Failure> {
     let (loaded, _) = materia_compiler::load(&project.sources);
     let own = loaded.layers.iter().filter(|layer| layer.kind != LayerKind::Shipped);

@@ -31,11 +31,11 @@ const BEYOND_THE_END_MS: u64 = 1_000;
 pub struct Recorded {
     /// How it began.
     pub created: RunCreated,
-    /// The turns that somebody answered, in the order in which they started.
+    /// The turns and their answers, in the order in which the turns started.
     pub turns: Vec<Turn>,
     /// The acts of people and of its timeline.
     pub timeline: Vec<TimelineEntry>,
-    /// The instant at which the simulation was told to end, where that is how it ended.
+    /// The configured end of the simulation, if it ended by that.
     pub run_for_ms: Option<u64>,
     /// From its beginning to its last event, in simulated time.
     pub span_ms: u64,
@@ -43,7 +43,7 @@ pub struct Recorded {
     pub obstacles: Vec<String>,
 }
 
-/// A turn that somebody answered.
+/// A turn and its answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Turn {
     /// Its socket.

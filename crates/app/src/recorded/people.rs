@@ -100,7 +100,7 @@ impl People {
         }
     }
 
-    /// The timeline, when the run was told to end, and what cannot be played again.
+    /// The timeline, the configured end of the run, and the acts that cannot be replayed.
     pub(super) fn finish(mut self) -> (Vec<TimelineEntry>, Option<u64>, Vec<String>) {
         let run_for = match self.halted {
             Some(Halted { why: Some(why), .. }) => {

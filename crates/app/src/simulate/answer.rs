@@ -7,7 +7,7 @@ use materia_contract::{
 };
 use serde_json::{Map, Value, json};
 
-/// How many items a generator puts out where nobody says.
+/// Default number of items that a generator puts out.
 pub(super) const ITEMS_DEFAULT: u32 = 3;
 /// How many it may put out.
 pub(super) const ITEMS_MAX: u32 = 100;

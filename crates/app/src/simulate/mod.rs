@@ -38,7 +38,7 @@ struct Walking<'a> {
     ticks: usize,
     /// Turns under way, by the event that began them.
     under_way: BTreeMap<u64, TurnStarted>,
-    /// Which step is that of a turn, so that ways are noted there.
+    /// The step of each turn, so that taken edges are recorded there.
     step_of: BTreeMap<u64, usize>,
     nodes: BTreeMap<u64, NodeId>,
     /// The sockets of all turns, attempts included, in the order in which they started.
@@ -265,14 +265,14 @@ impl<'a> Walking<'a> {
         }
     }
 
-    /// The walk as a conformance case; whoever keeps it adds the configuration.
+    /// The walk as a conformance case; the caller adds the configuration.
     fn case(&self, request: &str, script: &Value, status: CastStatus) -> Value {
         let visits: Vec<&str> = self.steps.iter().map(|step| step.socket.as_str()).collect();
         let request = if request.is_empty() { "go" } else { request };
         let loadout = &self.plan.loadout;
         let case = Case {
             name: format!("A walk through {loadout}."),
-            // The order in which a result is read; whoever keeps the case names what it shows.
+            // A default requirement, the order in which a result is read; the author of the case replaces it.
             requirements: vec!["G12".to_owned()],
             config: None,
             script: Some(script.clone()),

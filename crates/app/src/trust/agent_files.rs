@@ -73,7 +73,7 @@ pub(super) fn of(project: &Path, casts: &Path, home: Option<&Path>) -> Result<Fo
         }
     }
     let mut found = walk.found;
-    // What counts most lies on top; the order must not depend on that of the folder.
+    // Files nearest to the root come first; the order must not depend on the order of directory entries.
     found.sort_by(|a, b| (a.depth(), &a.file.path).cmp(&(b.depth(), &b.file.path)));
     let mut facts = vec![list(&found)];
     facts.extend(
@@ -139,7 +139,7 @@ impl Walk<'_> {
             }
             let Ok(found) = path.symlink_metadata() else { continue };
             let leads = found.is_symlink().then(|| leads(&path));
-            // A link that leads nowhere leads somewhere as soon as somebody puts something there.
+            // A dangling link becomes valid as soon as its target is created.
             let Ok(found) = path.metadata() else {
                 self.add(&path, shown, leads, None)?;
                 continue;
@@ -160,7 +160,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Casts are no settings. A folder of an agent as a whole is never taken for that of the casts.
+    /// Casts are no settings. The whole folder of an agent is never taken for the folder of the casts.
     fn is_excepted(&self, path: &Path, shown: &str) -> bool {
         let below = shown.trim_start_matches("../");
         NOT_OF_AGENTS.contains(&below) || (path == self.casts && below.contains('/'))

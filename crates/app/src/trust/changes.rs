@@ -54,7 +54,7 @@ impl Change {
     }
 }
 
-/// Whether a piece is told of as a change: a cast has a beginning and no changes.
+/// Whether a piece is shown as a change: a cast has a beginning and no changes.
 pub(super) fn is_told(kind: Kind) -> bool {
     !matches!(kind, Kind::Cast | Kind::Other)
 }

@@ -54,7 +54,7 @@ pub(super) fn takes(home: &Path, program: &Program) -> Takes {
 
 struct Look<'a> {
     home: &'a Path,
-    /// The folders in which a relative path may be meant: that of the program first.
+    /// The folders that a relative path may refer to: the working folder of the program first.
     folders: Vec<PathBuf>,
     /// How many more words are looked at.
     left: usize,
@@ -131,7 +131,7 @@ impl Look<'_> {
         }
     }
 
-    /// A variable of the environment. Whatever it names may be loaded by whoever reads it.
+    /// A variable of the environment. A program that reads it may load any file that it names.
     fn variable(&mut self, name: &str, value: &str, depth: usize) {
         for piece in pieces(value) {
             self.named(&piece, true);
@@ -285,7 +285,7 @@ impl Look<'_> {
         self.more(name);
     }
 
-    /// Files that some well-known programs read without being told.
+    /// Files that some well-known programs read by default.
     fn read_unasked(&mut self, name: &str, words: &[String]) {
         let read = tools::READ_UNASKED.iter().find(|(known, _)| *known == name);
         let Some((_, read)) = read else { return };

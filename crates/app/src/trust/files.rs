@@ -20,7 +20,7 @@ const KEPT_BYTES_MAX: u64 = 6_000;
 /// How much of a script is searched for what it loads.
 const SEARCHED_BYTES_MAX: u64 = 256 * 1024;
 
-/// The files of these programs that lie in the project, each once.
+/// The files of these programs that are in the project, each once.
 pub(super) fn named<'p>(
     project: &Path,
     programs: impl IntoIterator<Item = &'p Program>,
@@ -47,7 +47,7 @@ pub(super) fn looked_at<'p>(
     found
 }
 
-/// By what a program may run code of the project that nobody has looked at, each once.
+/// The ways in which a program may run unreviewed code of the project, each once.
 pub(super) fn runs_more(project: &Path, program: &Program) -> Vec<String> {
     let Ok(home) = project.canonicalize() else { return Vec::new() };
     let mut takes = command::takes(&home, program);
@@ -82,8 +82,8 @@ pub(super) fn looks_like_a_program(path: &Path) -> bool {
     known || runs || begins()
 }
 
-/// A file by its path and bytes. One that a link leads to outside is known by where it leads: what lies there is
-/// no part of the project.
+/// A file by its path and bytes. A link out of the project is known by its target path only: the target is no part of
+/// the project.
 fn look(home: &Path, path: &Path) -> Option<(Fact, Pinned)> {
     let leads = path.canonicalize().ok()?;
     let inside = leads.starts_with(home);

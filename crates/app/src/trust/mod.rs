@@ -158,8 +158,8 @@ impl Gate {
         agent_files::of(&self.project, &casts, home.as_deref())
     }
 
-    /// A cast begins here with everybody's consent, so that it may go on here. Of files that have to be approved only
-    /// those are remembered that were.
+    /// Stores that a cast begins here with consent, so that it may continue here. Of files that need approval, only
+    /// approved ones are stored.
     pub(crate) fn has_begun(&self, cast: Begun<'_>, watch: &Watch, warnings: &mut Vec<String>) {
         let mut news = self.of_cast(cast, None);
         let asked = files::named(&self.project, watch.starts.programs());
@@ -192,7 +192,7 @@ impl Gate {
         self.store().remember(&self.project, news, warnings);
     }
 
-    /// A run that nobody has prepared: everything in it is asked about, unless it began here.
+    /// A run that was not prepared: approval of everything in it is required, unless it began here.
     pub fn bare(
         &self,
         id: RunId,
@@ -236,8 +236,8 @@ impl Gate {
         self.store().remember(&self.project, question.news.clone(), warnings);
     }
 
-    /// The question about these parts of the project's configuration and the files that agents read, if one of them is not
-    /// approved. Whoever approves it approves the whole configuration, which is therefore shown.
+    /// The question about these parts of the project's configuration and the files that agents read, if one of them is
+    /// not approved. An approval covers the whole configuration, which is therefore shown.
     fn asks_about(
         &self,
         parts: &[Part],
@@ -247,7 +247,7 @@ impl Gate {
     ) -> Option<Question> {
         let known = self.store().known(&self.project, warnings);
         let agent_files::Found { files: read, facts: mut of_agents } = read;
-        // That there are none is told only where there were some.
+        // An empty list is shown only if it was not empty before.
         of_agents.retain(|fact| !fact.shown.is_empty() || known.before(fact).is_some());
         if self.facts(needed).iter().chain(&of_agents).all(|fact| known.has(fact)) {
             return None;

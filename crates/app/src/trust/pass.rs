@@ -10,8 +10,8 @@ use materia_engine::{Approval, Approves};
 use super::starts::Approved;
 use super::{Gate, Question, Starts, Watch};
 
-/// How often somebody is asked again about files that change meanwhile. Those that change even then are found out
-/// before they would run.
+/// Maximum repeats of a question about files that change meanwhile. Later changes are detected before the files would
+/// run.
 const ASKED_AGAIN_MAX: usize = 20;
 
 /// Something that would run, and what has to be approved before.
@@ -46,8 +46,8 @@ impl<T> Untrusted<T> {
         !asked.is_empty()
     }
 
-    /// Has each question answered; an error is a no. What was approved is remembered. A file that changed while
-    /// somebody was asked is asked about again.
+    /// Has each question answered; an error is a no. Approvals are stored. If a file changed during a question, the
+    /// question is asked again.
     pub fn settle<E>(
         self,
         mut answer: impl FnMut(&Question) -> Result<(), E>,
@@ -132,13 +132,13 @@ impl Cleared {
         self.run == *run && self.plan == plan.hash()
     }
 
-    /// Whom its turns ask before they start a program.
+    /// The check that its turns call before they start a program.
     pub(crate) fn approval(&self) -> Approval {
         Approval::by(Arc::clone(&self.watch) as Arc<dyn Approves>)
     }
 }
 
-/// A run by itself, which nobody has prepared.
+/// A run that was not prepared.
 pub struct Bare {
     pub(super) id: RunId,
     pub(super) created: Box<RunCreated>,

@@ -14,7 +14,7 @@ use crate::sanitize;
 
 /// How much of a prompt is shown.
 const PROMPT_CHARS_MAX: usize = 200;
-/// How many changes are told.
+/// Maximum changes that are shown.
 const CHANGES_MAX: usize = 12;
 
 /// Subject of a question.
@@ -29,7 +29,7 @@ pub enum About {
     Cases,
 }
 
-/// Something that somebody must approve.
+/// Something that the user must approve.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Question {
@@ -56,7 +56,7 @@ pub struct Question {
     pub(super) news: Vec<Fact>,
 }
 
-/// A program that somebody must approve.
+/// A program that the user must approve.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Asked {
@@ -78,7 +78,7 @@ pub struct Asked {
 pub struct AskedAgent {
     /// Which materia, or which socket.
     pub materia: String,
-    /// The tools it may use, where somebody said so.
+    /// The tools it may use, if configured.
     pub tools: Option<String>,
     /// The model, likewise.
     pub model: Option<String>,
@@ -167,7 +167,7 @@ impl AskedAgent {
     }
 }
 
-/// A word as a shell takes it for one word, whoever chose it.
+/// A word, quoted so that a shell reads it as one word.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-=:".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

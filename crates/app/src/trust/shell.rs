@@ -1,6 +1,6 @@
 //! A text for a shell, taken apart far enough to see which programs and files it names.
 //!
-//! It is no shell: nothing is expanded. What cannot be told apart is told twice rather than left out.
+//! It is no shell: nothing is expanded. Ambiguous words are reported in both readings rather than left out.
 
 /// The most words that are looked at.
 pub(super) const WORDS_MAX: usize = 4_096;
@@ -128,7 +128,7 @@ pub(super) fn pieces(text: &str) -> Vec<String> {
     };
     let glued: Vec<String> = words.iter().filter_map(glued).collect();
     words.extend(glued);
-    // One more than are looked at, so that it shows.
+    // One more than the limit, so that the caller detects the excess.
     words.truncate(WORDS_MAX + 1);
     words
 }

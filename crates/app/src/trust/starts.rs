@@ -94,8 +94,7 @@ fn placed_by_project(parts: &[Part], plan: &Plan, link: Option<&Link>) -> bool {
     parts.iter().any(|part| part.kind == PartKind::Loadout && named(part))
 }
 
-/// Whether a program of a plan is that of a materia which is shipped or the user's own now, with nothing that the
-/// project gives it.
+/// Whether a program of a plan belongs to a shipped materia or to one of the user, with nothing added by the project.
 fn is_users(
     loaded: &Loaded,
     (placed_by_project, placed_by_user): (bool, bool),
@@ -194,7 +193,7 @@ impl Watch {
         let found = agent_files::of(folder, casts, home.as_deref())
             .map_err(|failure| failure.to_string())?;
         let counts = |fact: &&Fact| {
-            // That there are none is told only where there were some.
+            // An empty list counts only if it was not empty before.
             !fact.shown.is_empty() || self.approved.knows(fact)
         };
         match found.facts.iter().filter(counts).find(|fact| !self.approved.has(fact)) {

@@ -11,7 +11,7 @@ use materia_safe_fs::Folder;
 
 use crate::Failure;
 
-/// How deep is looked, and how many files are listed.
+/// Maximum depth of folders, and maximum number of listed files.
 const DEPTH_MAX: usize = 4;
 const FILES_MAX: usize = 20_000;
 

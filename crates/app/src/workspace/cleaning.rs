@@ -204,7 +204,7 @@ impl Leftover<'_> {
         if !matches!(workspace.must_stay(), Ok(None)) {
             return true;
         }
-        // A completed cast has published all of it, unless somebody removed the branch, which drops it.
+        // A completed cast has published all of it, unless the user removed the branch, which drops it.
         if published || status == CastStatus::Completed {
             return false;
         }

@@ -9,7 +9,7 @@ use crate::failure::{Exit, Failure};
 use crate::project::Project;
 use crate::terminal::Terminal;
 
-/// When a warning is due, if nobody said.
+/// Default percentage at which a warning is given.
 const WARN_AT_PERCENT_DEFAULT: u32 = 75;
 
 /// Show what a cast may spend, or change it and go on

@@ -150,7 +150,7 @@ impl Printer {
     fn print(&mut self, record: &Record, terminal: &mut Terminal) -> Result<(), Failure> {
         if !self.shown.holds(record) {
             self.altered = true;
-            // In order with what is printed, for whoever sees both.
+            // Keeps stdout and stderr in order if both go to the same terminal.
             terminal.out.flush()?;
             terminal.say(format_args!(
                 "error: event {} of cast `{}` was altered: its hash does not match",

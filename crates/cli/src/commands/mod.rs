@@ -75,7 +75,7 @@ pub(crate) fn main() -> ExitCode {
     };
     let exit = match terminal.out.flush() {
         Ok(()) => exit,
-        // That nobody read the report does not change how the cast ended.
+        // A failed write does not hide a worse exit status of the command.
         Err(error) => Failure::Output(error).exit().max(exit),
     };
     ExitCode::from(exit.code())

@@ -16,7 +16,7 @@ use crate::project::Project;
 use crate::run;
 use crate::terminal::Terminal;
 
-/// Where a server listens if nobody says; another free port where that is taken.
+/// Default address of a server; another free port is used if this one is taken.
 const USUAL: &str = "127.0.0.1:7717";
 
 /// Serve casts to the page and to programs
@@ -253,7 +253,7 @@ async fn heed_signals(stop: impl Fn()) {
         tokio::select! {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
-            // Whoever closes a terminal does not mean the server that runs behind it.
+            // Closing the terminal must not end a server in the background.
             _ = hangup.recv() => continue,
         }
         if heard {

@@ -30,7 +30,7 @@ pub(crate) fn stop(_args: &StopArgs, terminal: &mut Terminal) -> Result<Exit, Fa
             pid = Some(client.server().pid);
             let told: Result<Alive, _> = client.post("/api/stop", &serde_json::json!({}));
             match told {
-                // Somebody else was quicker: it ends already.
+                // Another process was quicker: the server already ends.
                 Ok(_) | Err(AskError::Unreached(_)) => {}
                 Err(refused) => return Err(background::refused(refused)),
             }

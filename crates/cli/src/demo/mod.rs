@@ -32,7 +32,7 @@ pub(crate) const MAINTAIN: &str = "__demo-maintain";
 /// Request of the demo's cast.
 const REQUEST: &str = "Make greet.sh greet people by name, also in French, and describe it.";
 
-/// Sets the project up, casts, and says what came of it.
+/// Sets the project up, runs a cast, and prints the result.
 pub(crate) fn run(
     wanted: Option<&Path>,
     at_once: bool,
@@ -75,8 +75,8 @@ fn set_up(
     Ok(folder)
 }
 
-/// Sets the project up for the page, where a person begins the cast. What is in it comes from this program, so nobody
-/// is asked to trust it.
+/// Sets the project up for the page, where a person begins the cast. Its files come from this program, so no trust
+/// question is asked.
 pub(crate) fn for_page(wanted: Option<&Path>, terminal: &Terminal) -> Result<Demo, Failure> {
     let folder = set_up(wanted, Audience::Page, terminal)?;
     let global = Global { directory: None, config: None, json: false, quiet: false };

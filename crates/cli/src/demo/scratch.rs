@@ -49,7 +49,7 @@ pub(super) enum Audience {
     Terminal,
     /// A person at the page, who is asked once before something runs.
     Page,
-    /// Nobody: the agents answer at once.
+    /// No person: the agents answer at once.
     Nobody,
 }
 
@@ -90,7 +90,7 @@ fn loadout(audience: Audience) -> Result<String, Failure> {
     Ok(text.replace(&format!("\"{OWN_NAME}\""), &own))
 }
 
-/// The answers take their time, so that a person can watch; nobody watches a test.
+/// The answers are delayed so that a person can watch; a test has no delays.
 fn script(audience: Audience) -> String {
     let line = |line: &str| {
         let delay = line.trim_start().strip_prefix("\"delayMs\": ");

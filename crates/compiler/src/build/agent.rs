@@ -106,7 +106,7 @@ pub(super) fn preferred(loaded: &Loaded, faults: &mut Faults) {
 fn unknown(loaded: &Loaded, provider: &str) -> Fault {
     let shipped = AGENTS.iter().map(|row| row.name).filter(|name| *name != "acp");
     let own = loaded.config.agents.keys().map(String::as_str);
-    // A script answers in anybody's place, so this alone refuses nothing.
+    // A script can answer for any agent, so this is only a warning.
     Fault::warning("agent::unknown", format!("there is no agent `{provider}`")).help(did_you_mean(
         provider,
         shipped.chain(own),
@@ -150,8 +150,8 @@ fn no_tools(name: &str, row: &Capabilities) -> Fault {
     Fault::warning("agent::no-tools", message).help(help)
 }
 
-/// Checks the agents of a plan: those that `chosen` is to answer, for they name no provider, or,
-/// where nobody is chosen, the others.
+/// Checks the agents of a plan: those without a provider, which `chosen` answers, or, if none is chosen, those with
+/// one.
 pub(super) fn plan(loaded: &Loaded, plan: &Plan, chosen: Option<&str>, faults: &mut Faults) {
     let mut unchecked: Vec<(&str, &'static Capabilities)> = Vec::new();
     for (id, node) in &plan.nodes {

@@ -175,7 +175,7 @@ pub(super) fn find_endless(scope: &Scope<'_>, plan: &Plan, faults: &mut Faults) 
     }
 }
 
-/// Whether a cast can come to a good end at this socket, or is looked at elsewhere.
+/// Whether a cast can complete at this socket, or another check covers it.
 fn may_end(plan: &Plan, node: &Node) -> bool {
     let leads_to_end = node.edges.iter().any(|edge| edge.to.is_none());
     let may_not_match =

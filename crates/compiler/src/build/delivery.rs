@@ -83,7 +83,7 @@ fn transform(
     place: &Place,
     faults: &mut Faults,
 ) -> Option<Transform> {
-    // Every part is looked at, so that all faults are named at once.
+    // Every part is checked, so that all faults are reported at once.
     let guard: Option<Option<Guard>> = match &doc.guard {
         Some(guard) => {
             let place = place.child("where");
@@ -143,7 +143,7 @@ pub(super) fn cron(doc: &Socket) -> Option<Cron> {
 /// Checks that a socket that runs by the clock says when, once and so that it can be read.
 pub(super) fn check_schedule(loaded: &Loaded, doc: &Socket, place: &Place, faults: &mut Faults) {
     let scheduled = doc.trigger == Some(Trigger::Scheduled);
-    // What was written and could not be read is told already.
+    // Values that could not be read were reported already.
     let unclear = ["intervalMs", "cron"].iter().any(|name| place.child(name).is_mended(loaded));
     if scheduled && doc.interval_ms.is_none() && doc.cron.is_none() && !unclear {
         let fault = Fault::error("trigger::no-interval", "this socket is scheduled at no interval");

@@ -9,7 +9,7 @@ use crate::command::{is_program, resolve};
 use crate::fault::{Fault, Faults};
 use crate::layers::Loaded;
 
-/// A materia and what became of it.
+/// A materia and the result of its compilation.
 pub(super) struct Built<'a> {
     pub(super) doc: &'a Materia,
     pub(super) place: Place,

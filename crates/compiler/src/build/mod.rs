@@ -53,7 +53,7 @@ pub struct Compiled {
     pub artifact_dir: PathBuf,
     /// Where its turns work, as the loadout or the configuration says.
     pub workspace: WorkspaceKind,
-    /// Whether the configuration chose the loadout, and nobody who asked for it.
+    /// Whether the configuration chose the loadout, not the caller.
     pub by_choice: bool,
 }
 
@@ -152,7 +152,7 @@ pub fn compile(loaded: &Loaded, loadout: Option<&str>) -> (Option<Compiled>, Vec
     (compiled, faults.place(&loaded.layers))
 }
 
-/// Builds several loadouts; a materia that more than one of them uses is looked at once.
+/// Builds several loadouts; a materia that more than one of them uses is checked once.
 pub(crate) fn build_each(
     loaded: &Loaded,
     loadouts: &[(&str, &Loadout)],

@@ -89,8 +89,8 @@ pub(super) fn retries(doc: &Socket, built: &Built<'_>) -> Option<Retries> {
     Some(Retries { max: *max, delay_ms: delay_ms.unwrap_or(0) })
 }
 
-/// Checks that parameters which hold ids of sockets name sockets of the loadout (D50). The socket's own
-/// parameters lie over those of its materia (D64).
+/// Checks that parameters which hold ids of sockets name sockets of the loadout (D50). The socket's own parameters
+/// override those of its materia (D64).
 pub(super) fn check_socket_params(
     scope: &Scope<'_>,
     built: &Built<'_>,

@@ -11,7 +11,7 @@ use crate::suggest::did_you_mean;
 
 /// The command that a script locator stands for: the runtime and the copy in the profile.
 ///
-/// The copy need not be there yet: whoever runs it calls [`shipped::sync`] before.
+/// The copy need not exist yet: the caller runs [`shipped::sync`] before it starts the command.
 pub(super) fn argv(
     loaded: &Loaded,
     name: &str,

@@ -132,7 +132,7 @@ fn says_the_same(loaded: &Loaded, written: &Loadout, plan: &Plan) -> bool {
     compiled.is_some_and(|compiled| plain(compiled.plan) == plain(plan.clone()))
 }
 
-/// A plan without what tells where it was written, and with edges named by where they lead.
+/// A plan without source positions, and with edges named by their targets.
 fn plain(mut plan: Plan) -> Plan {
     for node in plan.nodes.values_mut() {
         for (place, edge) in node.edges.iter_mut().enumerate() {

@@ -207,8 +207,8 @@ fn live(node: &Node) -> impl Iterator<Item = &Edge> {
     node.edges.iter().zip(shadowed).filter(|(_, shadowed)| !shadowed).map(|(edge, _)| edge)
 }
 
-/// The nodes that can be reached from the entry. Whoever gets into a loop may leave it by any of
-/// its exits: an empty loop asks for no member.
+/// The nodes that can be reached from the entry. A run that enters a loop may leave it by any of its exits: an empty
+/// loop runs no member.
 pub(super) fn reached(plan: &Plan) -> HashSet<&str> {
     let loops: HashMap<&str, &Loop> =
         plan.loops.iter().map(|(id, region)| (id.as_str(), region)).collect();

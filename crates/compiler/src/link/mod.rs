@@ -64,7 +64,7 @@ pub fn link(loaded: &Loaded, asked: &Invocation) -> (Option<Linked>, Vec<Finding
     let mut faults = Faults::default();
     check_folders(loaded, &mut faults);
     usage::check(asked, &mut faults);
-    // Without the delimiter nobody can tell the targets from the request.
+    // Without the delimiter, targets and request cannot be distinguished.
     let words: &[String] = if asked.delimited { &asked.targets } else { &[] };
     let targets = resolve::all(loaded, words, &mut faults);
     let linked = linked(loaded, asked, &targets, &mut faults);

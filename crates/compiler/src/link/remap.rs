@@ -35,7 +35,7 @@ impl Names {
     }
 }
 
-/// Renames everything in a plan: `number` is that of the target, `first` that of its first socket.
+/// Renames everything in a plan: `number` is the number of the target, `first` the number of its first socket.
 pub(super) fn remap(plan: &Plan, number: usize, first: usize) -> Plan {
     let sockets = plan.nodes.keys().cloned().zip((first..).map(socket)).collect();
     let names = Names { prefix: format!("{number}-"), sockets };

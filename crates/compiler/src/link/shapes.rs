@@ -84,7 +84,7 @@ fn shape(node: &Node) -> Expects {
     }
 }
 
-/// Whether an output of one shape serves where another is expected: whoever gives more gives less, too.
+/// Whether an output of one shape can be used where another is expected: a richer shape includes a poorer one.
 fn serves(given: Expects, expected: Expects) -> bool {
     rank(given) >= rank(expected)
 }

@@ -61,9 +61,9 @@ pub struct ScriptStore {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Choice {
     pub(super) file: String,
-    /// Whether it lies there already.
+    /// Whether the file exists.
     pub(super) present: bool,
-    /// Whether it is a person's version of it.
+    /// Whether it is the user's own version.
     pub(super) changed: bool,
 }
 
@@ -93,7 +93,7 @@ impl ScriptStore {
         Self { original, ..Self::of(&self.profile) }
     }
 
-    /// Whether a file lies where scripts are run from.
+    /// Whether a file is in a folder from which scripts are run.
     pub(super) fn has(&self, path: &Path) -> bool {
         let of_original = self.original.as_ref().map(|original| original.folder.as_path());
         path.parent().is_some_and(|folder| folder == self.folder || Some(folder) == of_original)
@@ -169,7 +169,7 @@ impl ScriptStore {
         Err(io::Error::new(io::ErrorKind::AlreadyExists, told))
     }
 
-    /// Whether the script lies where it belongs and the manifest says so, or a person's version takes its place.
+    /// Whether the script is in its folder and in the manifest, or the user's own version replaces it.
     pub(super) fn holds(&self, script: &Script) -> bool {
         if self.changed_in_original(script).is_some() {
             return true;

@@ -47,7 +47,7 @@ pub fn sync(shelf: &ScriptStore, scripts: &[&'static Script]) -> Result<(), Sync
         error,
     };
     let _lock = lock(&shelf.folder).map_err(|error| failed(missing, error))?;
-    // Somebody else may have been at it while this process waited for the lock.
+    // Another process may have changed it while this one waited for the lock.
     let mut shelf = shelf.again();
     for script in scripts {
         put(&mut shelf, script).map_err(|error| failed(script, error))?;
@@ -82,7 +82,7 @@ fn put(shelf: &mut ScriptStore, script: &Script) -> io::Result<()> {
     replace(&shelf.folder, MANIFEST_FILE, &text)
 }
 
-/// Writes a file beside and moves it into place, so that nobody ever sees half of it.
+/// Writes a temporary file and renames it, so that no reader sees a partial file.
 fn replace(folder: &Path, file: &str, bytes: &[u8]) -> io::Result<()> {
     let beside = folder.join(format!(".{file}.{}.tmp", std::process::id()));
     let written = File::create(&beside)

@@ -92,9 +92,9 @@ pub struct AgentSettings {
     pub env: Vec<String>,
     /// Arguments put behind all others of the first command.
     pub args: Vec<String>,
-    /// How often the program itself may try a failed request again, where it can be told.
+    /// Maximum retries of a failed request by the program itself, if the program has an option for it.
     pub retries: Option<u32>,
-    /// The most one turn may cost, where the program can be told.
+    /// Maximum cost of one turn, if the program has an option for it.
     pub max_cost: Option<Amount>,
     /// The home folder, under which programs keep their state. Absent: nothing is known of it.
     pub home: Option<PathBuf>,

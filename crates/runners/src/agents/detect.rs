@@ -22,7 +22,7 @@ use crate::supervise::protocol::{RawPath, Writable};
 
 /// How long a program may take to print its version.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// How much of what it prints is looked at.
+/// Maximum bytes of its output that are read.
 const HEARD_BYTES_MAX: usize = 4 * 1024;
 /// The longest version that is believed to be one.
 const VERSION_CHARS_MAX: usize = 40;
@@ -44,7 +44,7 @@ pub enum Login {
     Yes(String),
     /// Nothing says that it does.
     No,
-    /// Nobody can tell without asking it.
+    /// It cannot be determined without a request to the agent.
     Unknown,
 }
 
@@ -76,8 +76,8 @@ pub struct Runtime {
     pub version: Option<String>,
 }
 
-/// Looks at every agent there could be, all at once, in the order in which one is looked for. Of those that are
-/// `withheld` no program is started.
+/// Examines all known agents concurrently; the results are in the order of preference. Programs of `withheld` agents
+/// are not started.
 pub async fn examine(
     supervisor: &Path,
     fleet: &AgentRegistry,

@@ -151,7 +151,7 @@ impl Voice {
             Cut::Asked => format!("{label} was stopped"),
             Cut::Flood => format!("{label} wrote more than a turn may and was ended"),
         };
-        // A program that hangs because it keeps trying a refused request has told us why.
+        // A program that hangs because it retries a refused request has reported the status.
         let status_class = hints.status.map(class_of_status);
         let class = match (cut, status_class) {
             (Cut::Idle | Cut::Wall, Some(class)) => class,

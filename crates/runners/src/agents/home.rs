@@ -13,11 +13,11 @@ use super::AgentSettings;
 pub struct Home {
     /// The variable that moves the folder.
     pub variable: &'static str,
-    /// Where the folder lies beneath what the variable names; empty if the variable names it itself.
+    /// Path of the folder relative to the variable's value; empty if the variable names the folder itself.
     pub inner: &'static str,
     /// Where the folder usually is, beneath the home of the user.
     pub usual: &'static str,
-    /// Files that lie beside the folder as long as the variable is not set, and in it otherwise.
+    /// Files that are beside the folder if the variable is not set, and in it otherwise.
     pub beside: &'static [&'static str],
     /// Files that the agent reads and may rewrite: it gets a copy, which goes with the turn. A `*` in a name
     /// stands for anything.
@@ -28,7 +28,7 @@ pub struct Home {
     /// The files of a session, which are brought into the turn and given back after it. `{id}` stands for
     /// the name of the session, `{id8}` for its first eight characters, `*` for anything.
     pub sessions: &'static [&'static str],
-    /// A file in the folder around that of a session, which says to which project it belongs.
+    /// A file in the parent of a session's folder, which names the project of the session.
     pub mark: Option<&'static str>,
     /// The logins that the agent renews.
     pub logins: &'static [Login],
@@ -64,7 +64,7 @@ impl Home {
         }
     }
 
-    /// Where a file really is that usually lies beside the folder.
+    /// The real path of a file that is usually beside the folder.
     pub(super) fn place_beside(&self, settings: &AgentSettings, name: &str) -> Option<PathBuf> {
         match &settings.state_dir {
             Some(_) => self.place(settings).map(|place| place.join(name)),

@@ -16,7 +16,7 @@ pub const DOES: &str = "› ";
 /// The most of one piece of news that is shown, in characters.
 const NEWS_CHARS_MAX: usize = 200;
 
-/// Turns news into text for whoever watches.
+/// Formats live output of an agent as text for watchers.
 pub(super) struct Voice {
     live: Live,
     secrets: Secrets,

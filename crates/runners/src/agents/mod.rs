@@ -240,8 +240,8 @@ const UNUSABLE_SESSION: &str = "the agent named its session with other character
      and `-`, or with a `-` in front; it is not kept, and the next turn begins anew";
 
 impl Ended {
-    /// Forgets a session that turned out to be gone, so that nobody tries it again, and one whose name
-    /// cannot be an argument of the next turn.
+    /// Drops a session that no longer exists, so that it is not resumed again, and one whose name cannot be an
+    /// argument of the next turn.
     fn honest(mut self) -> Self {
         if self.session.take_if(|session| !session.is_usable()).is_some()
             && let Ok(answer) = &mut self.outcome

@@ -28,7 +28,7 @@ const SESSION_BYTES_MAX: u64 = 256 << 20;
 const LOGIN_BYTES_MAX: u64 = 1 << 20;
 /// How much of a session is looked at for its name.
 const FIRST_BYTES: usize = 16 << 10;
-/// The folder of other agents in that of the cast.
+/// The folder of other agents in the folder of the cast.
 const AGENTS: &str = "agents";
 /// The variable that tells other agents where they may write.
 const FOLDER_VARIABLE: &str = "MATERIA_AGENT_DIR";
@@ -37,7 +37,7 @@ const FOLDER_VARIABLE: &str = "MATERIA_AGENT_DIR";
 pub(super) enum Own {
     /// A copy of its home.
     Copy(Box<Copied>),
-    /// A folder in that of the cast.
+    /// A folder in the folder of the cast.
     Folder(PathBuf),
 }
 
@@ -112,9 +112,9 @@ impl Own {
         }
     }
 
-    /// Gives back what outlives the turn, once everything that ran in it has ended; says what could not be.
-    /// `session` is taken away where its files were not given back: the next turn would go on in whatever
-    /// session of the user has that name. That is said if anybody `wants` it.
+    /// Copies files that outlive the turn back, after all its processes have ended, and returns notes about failures.
+    /// If the files of `session` were not copied, it is cleared: the next turn could resume another session of that
+    /// name. A note says so if the caller `wants` the session.
     pub(super) fn give_back(&self, session: &mut Option<AgentSession>, wants: bool) -> Vec<String> {
         let Self::Copy(copied) = self else { return Vec::new() };
         let mut notes = Vec::new();
@@ -253,8 +253,8 @@ impl Copied {
         Some(session.parent()?.parent()?.join(self.home.mark?))
     }
 
-    /// Gives back the new values of a login. One that changed meanwhile was renewed by somebody else, who is
-    /// not confined: it stays.
+    /// Copies renewed values of a login back. A login that changed meanwhile was renewed by another process outside
+    /// the sandbox: it stays.
     fn give_back_login(&self, real: &Path, login: &Login, before: &[u8]) -> io::Result<()> {
         let now = match self.folder.open(login.file) {
             Ok(file) => read(one_name(file)?, LOGIN_BYTES_MAX)?,

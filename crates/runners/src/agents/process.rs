@@ -37,7 +37,7 @@ pub(super) struct Order {
     pub(super) pinned: Vec<Pin>,
 }
 
-/// Who listens to a process.
+/// Handles the output of a process.
 pub(super) trait StreamReader: Send {
     /// Takes a piece of standard output.
     fn stdout(&mut self, bytes: &[u8]) -> Reply;
@@ -54,7 +54,7 @@ pub(super) struct Reply {
     pub(super) say: Vec<u8>,
     /// Whether it has said how the turn went.
     pub(super) settled: bool,
-    /// Whether it has said more than anybody can want.
+    /// Whether its output exceeded the limit.
     pub(super) flood: bool,
 }
 
@@ -77,7 +77,7 @@ pub(super) enum Course {
     },
     /// It did not start, because a file is not as it was approved.
     Withheld(String),
-    /// Nobody knows: its supervisor failed, in this way.
+    /// Unknown: its supervisor failed, in this way.
     Lost(&'static str),
 }
 
@@ -105,7 +105,7 @@ pub(super) async fn follow(
         let (due, reason) = pursuit.watchdog.next();
         let overdue = pursuit.overdue;
         let reply = tokio::select! {
-            // In this order: a flood of output must not keep us from hearing the rest.
+            // In this order: a flood of output must not starve the other branches.
             biased;
             () = stop.asked(), if pursuit.cut != Some(Cut::Asked) => {
                 pursuit.end(Some(Cut::Asked), ear).await;
@@ -154,7 +154,7 @@ impl Pursuit {
             self.link.say(Some(&reply.say)).await;
         }
         if reply.settled && !std::mem::replace(&mut self.settled, true) {
-            // Whoever is answered while it runs leaves when there is nothing more to hear.
+            // An interactive agent exits at the end of its input.
             self.link.say(None).await;
             self.watchdog.settled(Instant::now());
         }
@@ -182,7 +182,7 @@ fn course(last: Result<Verdict, &'static str>, cut: Option<Cut>) -> Course {
         Ok(Verdict { exit_code: code, signal, sandbox, .. }) => {
             Course::Ran { exit: Exit { code, signal, cut }, sandbox }
         }
-        // We know why it ended even where nobody knows how.
+        // The reason for its end is known even if the exit status is not.
         Err(_) if cut.is_some() => {
             Course::Ran { exit: Exit { cut, ..Exit::default() }, sandbox: None }
         }

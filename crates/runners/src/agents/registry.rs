@@ -21,7 +21,7 @@ use super::{
 /// Why there is no agent for a socket.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoAgent {
-    /// Nobody has heard of it.
+    /// It is unknown.
     #[error("there is no agent `{name}`; known are {}", .known.join(", "))]
     Unknown {
         /// Requested name.
@@ -172,7 +172,7 @@ impl AgentRegistry {
         }
     }
 
-    /// The same agents, with their folders in another home than that of the environment.
+    /// The same agents, with their folders in another home than the environment names.
     #[must_use]
     pub fn with_home(self, home: PathBuf) -> Self {
         Self { home: Some(home), ..self }

@@ -91,7 +91,7 @@ fn shown(span: Duration) -> String {
     }
 }
 
-/// The report of a turn whose process told nothing: it did not start, or nobody knows its end.
+/// The report of a turn without output: its process did not start, or its end is unknown.
 pub(super) fn without_process(
     code: ErrorCode,
     class: FailureClass,

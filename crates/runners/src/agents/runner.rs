@@ -91,7 +91,7 @@ impl Runner for AgentRunner {
             let turn = Turn::begin(&runner, &job, &agent, stop);
             match turn {
                 Ok(turn) => {
-                    // In this order: what is looked at last is everything that was written on the turn's account.
+                    // In this order: the last check sees everything that was written for the turn.
                     let turn = side_output::performed(&job, turn.perform(session.as_ref()));
                     let (report, complaint) = Box::pin(guard::watched(&job, turn)).await;
                     match complaint {
@@ -236,7 +236,7 @@ impl<'a> Turn<'a> {
         };
         self.ask.session = match held.as_ref().map(|held| held.plan(&self.agent.name)) {
             Some(Ok(plan)) => plan,
-            // Nothing is started: whoever decides what to say has to say more.
+            // Nothing is started: the prompt for a resumed session is too short for a new one.
             Some(Err(why)) => return self.lost(&why),
             None => SessionPlan::Fresh { id: derived_id(&self.job.run, self.job.turn) },
         };
@@ -343,7 +343,7 @@ impl<'a> Turn<'a> {
                 Attempt::Failed(ErrorCode::ProviderFailed, class, message, stderr)
             }
             Course::Withheld(why) => Attempt::Withheld(why),
-            // What it said before does not count: nobody knows whether it was at its end, nor who ended it.
+            // Its output does not count: it is unknown whether it had finished, or what ended it.
             Course::Lost(how) => {
                 let message = format!("{name} has an unknown end: its supervisor {how}");
                 Attempt::Failed(ErrorCode::Internal, FailureClass::Transient, message, stderr)

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use materia_safe_fs::Folder;
 
-/// How many names are looked at. Whoever fills the folder of a turn with more hides only its own session.
+/// Maximum names that are read. A turn that fills its folder with more hides only its own session.
 const NAMES_MAX: usize = 200_000;
 
 /// The plain files beneath `folder` that `pattern` stands for; no link is followed. `{id}` is the name of the

@@ -20,7 +20,7 @@ use tokio::time::Instant;
 
 use super::{AgentSession, SessionPlan};
 
-/// The folder of the sessions in that of the cast.
+/// The folder of the sessions in the folder of the cast.
 const FOLDER: &str = "sessions";
 /// The largest file that is taken for one of ours.
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -38,7 +38,7 @@ pub(super) enum SessionError {
         /// How long it was waited for.
         waited: Duration,
     },
-    /// It belongs to somebody else.
+    /// It belongs to another socket.
     #[error("session {id} belongs to socket `{owner}`, not to `{node}`")]
     Foreign {
         /// The session.
@@ -78,7 +78,7 @@ struct Kept {
     answered: bool,
 }
 
-/// A session that nobody else uses now.
+/// A session whose lock this process holds.
 #[derive(Debug)]
 pub(super) struct Held {
     id: Uuid,
@@ -132,7 +132,7 @@ impl Held {
     pub(super) fn plan(&self, agent: &str) -> Result<SessionPlan, String> {
         let goes_on = self.resume || (self.kept.begun > 0 && self.kept.answered);
         match &self.kept.session {
-            // The file lies where others can write; what it names is looked at like what an agent says.
+            // Other processes can write this file; its content is checked like the output of an agent.
             Some(session) if self.resume && !session.is_usable() => {
                 Err("the name that is kept of the session cannot be used".to_owned())
             }
@@ -140,7 +140,7 @@ impl Held {
             Some(session) if goes_on && session.agent == agent => {
                 Ok(SessionPlan::Resume(session.clone()))
             }
-            // What is said to somebody who knows the rest is too little for anybody else.
+            // The prompt for a resumed session is too short for another agent.
             Some(session) if self.resume => Err(format!(
                 "the session was begun by {}, and {agent} cannot go on in it",
                 session.agent
@@ -165,7 +165,7 @@ impl Held {
         self.write()
     }
 
-    /// Writes down what became of it.
+    /// Stores how the turn ended.
     pub(super) fn end(
         &mut self,
         session: Option<&AgentSession>,
@@ -178,7 +178,7 @@ impl Held {
         self.write()
     }
 
-    /// The file that the supervisor locks as long as anybody of the tree lives.
+    /// The file that the supervisor locks as long as a process of the tree lives.
     pub(super) fn tree_lock(&self) -> PathBuf {
         self.folder.path().join(format!("{}.tree.lock", self.id))
     }

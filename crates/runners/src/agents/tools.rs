@@ -47,8 +47,8 @@ impl Tool {
 
 /// How far a turn may write, beside the state of its own program and its temporary folder.
 ///
-/// Whoever puts a sandbox around the process takes its width from here. An agent that guards itself
-/// with a sandbox needs none of ours outside Planning mode, and cannot make its own inside one.
+/// The sandbox around the process is configured from this. An agent with its own sandbox needs none of ours outside
+/// Planning mode, and cannot create its own inside one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
     /// Nowhere.

@@ -13,7 +13,7 @@ use crate::redact::{Redactor, Secrets};
 /// same.
 pub const TRANSCRIPT_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// The part of a transcript's name behind that of the turn.
+/// The part of a transcript's name after the name of the turn.
 const EXTENSION: &str = "transcript.jsonl";
 
 /// Writes a transcript. Trouble with the file is remembered and never stops a turn.

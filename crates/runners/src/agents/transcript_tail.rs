@@ -11,10 +11,10 @@ use super::stream_reader::Lines;
 use super::{Adapter, AgentSettings, Ask, Reader, SessionPlan, acp, native};
 use crate::redact::Secrets;
 
-/// The longest line that is held; a longer one is told in part.
+/// The longest line that is kept; a longer one is shown in part.
 const LINE_BYTES_MAX: usize = 1024 * 1024;
 
-/// Tells what an agent says and does from the bytes of its transcript, which has no secrets in it.
+/// Reads an agent's text and actions from the bytes of its transcript, in which secrets are redacted.
 pub struct TranscriptTail {
     reader: Box<dyn Reader>,
     lines: Lines,

@@ -74,7 +74,7 @@ impl WriteAccess {
         })
     }
 
-    /// Writes the files that a command line names. None of them may lie elsewhere.
+    /// Writes the files that a command line names. None of them may be outside its private folder.
     pub(super) fn write_files(&self, files: &[(PathBuf, Vec<u8>)]) -> Result<(), String> {
         for (path, bytes) in files {
             let inside =

@@ -18,7 +18,7 @@ use crate::supervise::sandbox;
 
 /// How long one call may take.
 const CALL_MAX: Duration = Duration::from_secs(20);
-/// How often it is looked whether anybody still waits.
+/// Interval at which is checked whether the caller still waits.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Patterns of the user's count for nothing in a look.
@@ -71,7 +71,7 @@ pub(super) struct Git<'a> {
     pub(super) own: &'a Path,
     /// The top of the work tree.
     pub(super) top: &'a Path,
-    /// Where further objects lie.
+    /// Folders of further objects.
     pub(super) objects: &'a [PathBuf],
     /// Settings taken over from the project's repository.
     pub(super) settings: Vec<String>,
@@ -113,7 +113,7 @@ impl Git<'_> {
             .spawn(move || {
                 let mut said = Vec::new();
                 let read = stdout.take(most as u64 + 1).read_to_end(&mut said);
-                // Where nobody waits any more, the call was given up.
+                // An error means that the caller gave up.
                 let _ = sender.send(read.map(|_| said));
             })
             .ok()?;

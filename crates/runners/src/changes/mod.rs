@@ -68,7 +68,7 @@ impl Before {
     }
 }
 
-/// Looks on a thread that may wait. Where nobody waits for it any more, the look is given up.
+/// Runs `work` on a blocking thread, and asks it to stop if the caller no longer waits.
 async fn looking<T: Send + 'static>(
     job: &TurnJob,
     work: impl FnOnce(&TurnJob, Arc<AtomicBool>) -> Option<T> + Send + 'static,

@@ -30,7 +30,7 @@ pub(super) struct Look {
     project: PathBuf,
     /// The folder of the casts, which is no part of the project, as seen from the top.
     casts: Option<PathBuf>,
-    /// Where objects lie that are there already.
+    /// Folders of existing objects.
     pub(super) objects: Vec<PathBuf>,
     pub(super) own: Temporary,
     program: Program,
@@ -203,7 +203,7 @@ fn is_shared_index(name: &OsStr) -> bool {
     name.as_bytes().starts_with(b"sharedindex.")
 }
 
-/// Copies a file with the time of its last change: git compares it with that of the files it lists.
+/// Copies a file with its modification time: git compares it with the times of the files it lists.
 fn copy(from: &fs::File, folder: &Folder, name: &OsStr) -> io::Result<()> {
     let mut to = folder.create(name)?;
     io::copy(&mut &*from, &mut to)?;

@@ -9,7 +9,7 @@ const END: &[u8] = b"-----END ";
 
 /// The longest first line that is waited for.
 const LINE_BYTES_MAX: usize = 64;
-/// How much is taken for one key. Whoever writes a beginning without an end has no use for more.
+/// Maximum bytes of one key; it bounds a key that has a beginning and no end.
 const KEY_BYTES_MAX: usize = 64 * 1024;
 
 /// Whether a private key begins at the beginning of `rest`.
@@ -50,7 +50,7 @@ impl Key {
         self.matched = if byte == wanted[self.matched] {
             self.matched + 1
         } else {
-            // All that is looked for begins with dashes, and only a dash can begin it anew.
+            // All patterns begin with dashes, and only a dash can restart a match.
             usize::from(byte == wanted[0])
         };
         if self.matched == wanted.len() {

@@ -47,7 +47,7 @@ enum Unit {
     Is([u8; 4], usize, usize),
     /// The text ends within it.
     Cut,
-    /// Nothing that anybody would write.
+    /// No valid encoding of a character.
     Nonsense,
 }
 

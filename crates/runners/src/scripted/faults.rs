@@ -13,7 +13,7 @@ pub fn faults(script: &Script, plan: &Plan) -> Vec<String> {
     faults
 }
 
-/// A wrong key would start a program that somebody meant to be answered for.
+/// A wrong key would start a program that the script was meant to answer for.
 fn utilities(script: &Script, plan: &Plan) -> Vec<String> {
     let fault = |key: &String| {
         if script.turns.contains_key(key) {

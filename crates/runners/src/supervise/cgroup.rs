@@ -28,7 +28,7 @@ const LEFT: Duration = Duration::from_mins(1);
 const PREFIX: &str = "materia-";
 /// How deep a cgroup of ours is looked for.
 const DEPTH_MAX: usize = 12;
-/// How often it is looked for processes that started others while they were moved.
+/// Maximum passes for processes that started others while they were moved.
 const LOOKS_MAX: usize = 50;
 
 /// The cgroup of a turn.
@@ -36,7 +36,7 @@ const LOOKS_MAX: usize = 50;
 pub(crate) struct Group(PathBuf);
 
 impl Group {
-    /// That of the turn with this mark, which need not exist; `None` where no cgroup can be made.
+    /// The cgroup of the turn with this mark, which need not exist; `None` if no cgroup can be made.
     pub(super) fn of(mark: &str) -> Option<Self> {
         let own = Place::find().filter(|own| !mark.is_empty() && own.is_ours())?;
         Some(Self(own.folder().join(format!("{PREFIX}{mark}"))))
@@ -49,7 +49,7 @@ impl Group {
         fs::create_dir(&self.0)?;
         for _ in 0..LOOKS_MAX {
             let all = tree::living_descendants();
-            // Whoever is elsewhere was put there by somebody who knows why.
+            // A process in another cgroup was moved there on purpose.
             let here =
                 all.iter().filter(|seen| Place::name(seen.pid).as_deref() == Some(&*own.name));
             let mut moved = 0;
@@ -59,7 +59,7 @@ impl Group {
                 }
                 moved += 1;
                 if !seen.is_still() {
-                    // Its pid belongs to somebody else by now, who has no business here.
+                    // Its pid now belongs to another process, which is moved back.
                     let _ = fs::write(own.folder().join("cgroup.procs"), seen.pid.to_string());
                 }
             }
@@ -70,7 +70,7 @@ impl Group {
         Ok(())
     }
 
-    /// Ends everybody in it.
+    /// Kills all processes in it.
     pub(super) fn kill(&self) {
         let _ = fs::write(self.0.join("cgroup.kill"), "1");
         // The kernel passes over processes whose first thread has ended.
@@ -102,7 +102,7 @@ impl Group {
 
     /// Takes it away; says whether it is gone.
     pub(super) fn remove(&self) -> bool {
-        // What the turn made in it goes first; nobody is left there.
+        // Inner cgroups of the turn are removed first; they have no processes left.
         fn remove(folder: &Path, depth: usize) -> io::Result<()> {
             for inner in folders(folder).into_iter().filter(|_| depth < DEPTH_MAX) {
                 remove(&inner, depth + 1)?;
@@ -184,7 +184,8 @@ impl Place {
         Some(Self { mount, name: name_of("self")? })
     }
 
-    /// The name of the cgroup of another process: that of a living thread, for a thread that has ended stays where it was.
+    /// The name of the cgroup of another process, read from a living thread: a thread that has ended keeps its old
+    /// cgroup.
     fn name(pid: i32) -> Option<String> {
         let thread = tree::threads(pid).into_iter().next()?;
         name_of(&format!("{pid}/task/{thread}"))
@@ -207,7 +208,7 @@ fn mounted(line: &str) -> Option<PathBuf> {
     let (mount, kind) = line.split_once(" - ")?;
     let mut words = mount.split(' ');
     let (root, point) = (words.nth(3)?, words.next()?);
-    // A path with signs that are written as numbers is nobody's usual one.
+    // A mount point with escaped characters is unusual and not supported.
     let plain = root == "/" && !point.contains('\\');
     (plain && kind.starts_with("cgroup2 ")).then(|| point.into())
 }

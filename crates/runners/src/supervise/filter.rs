@@ -184,7 +184,7 @@ fn cases(bounded: bool) -> Vec<(i64, Case)> {
     for flag in NAMESPACES {
         cases.push((libc::SYS_clone, vec![(0, Dword, MaskedEq(flag), flag)]));
     }
-    // Limits of others; one's own process is 0. Reading them is nobody's harm.
+    // Limits of other processes; pid 0 is the caller. Reading limits is allowed.
     cases.push((libc::SYS_prlimit64, vec![(0, Dword, Ne, 0), (2, Qword, Ne, 0)]));
     // The priority of others, by process or all of a user.
     for call in [libc::SYS_sched_setscheduler, libc::SYS_sched_setparam, libc::SYS_sched_setattr] {

@@ -107,8 +107,8 @@ fn keys(run: &RunId, run_dir: &Path) -> [String; 2] {
     [key(&[path.as_os_str().as_encoded_bytes()]), folder]
 }
 
-/// Kills whoever carries a mark that is `wanted`, again and again, until nobody is left. Ourselves and those who
-/// started us are spared: a turn may well run materia.
+/// Kills all processes with a `wanted` mark, repeatedly, until none is left. This process and its ancestors are
+/// spared: a turn may run materia.
 fn sweep(wanted: &dyn Fn(&[u8]) -> bool) -> Vec<i32> {
     let begun = Instant::now();
     let (end, unclear_until) = (begun + KILLED_BY, begun + EXEC_BY);
@@ -158,7 +158,7 @@ fn carried(seen: &Seen) -> Option<Vec<u8>> {
     let named = shown(seen, "environ").split(|byte| *byte == 0).find_map(|variable| {
         variable.strip_prefix(VARIABLE.as_bytes())?.strip_prefix(b"=").map(<[u8]>::to_vec)
     });
-    // A supervisor shows its environment to nobody; its arguments everybody can see.
+    // The environment of a supervisor is not readable; its arguments are.
     named.or_else(|| {
         let words = shown(seen, "cmdline");
         let mut words = words.split(|byte| *byte == 0).skip(1);

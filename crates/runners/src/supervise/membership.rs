@@ -31,14 +31,14 @@ pub struct InTurn {
 
 /// Names this process as one that drives casts; to be called on its first thread, before it starts anything.
 pub fn name_driver() {
-    // Where the system refuses, whoever kills a supervisor is still found by its mark.
+    // If the system refuses, a process that kills its supervisor is still found by its mark.
     let _ = rustix::thread::set_name(DRIVER);
 }
 
 /// The turn that this process belongs to, if it does.
 #[must_use]
 pub fn own_turn() -> Option<InTurn> {
-    // Not the number that the system tells us: in a namespace of its own a process has another one.
+    // Not `getpid`: in a pid namespace of its own a process has another pid.
     let own = fs::read_link("/proc/self").ok();
     let own = own.and_then(|own| own.to_str()?.parse().ok());
     let marked = std::env::var_os(VARIABLE).is_some();
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn everybody_above_must_permit() {
-        // 0 is nobody, so that nothing above 1 is looked up.
+        // Parent 0 ends the walk, so that no real process is looked up.
         let of = |members: &[(i32, i32, Role, bool)]| family(members).turn_of(-9);
         let (shell, drives) = ((-1, 0, FREE, false), (-2, -1, Role::Driver, false));
         assert_eq!(of(&[shell, (-9, -1, FREE, false)]), None);

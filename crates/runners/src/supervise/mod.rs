@@ -70,7 +70,7 @@ pub fn shield() {
 
 /// Is the supervisor; a program calls it first thing when it was started with [`ARGUMENT`].
 ///
-/// The exit code tells nobody anything: what there is to say is in the last frame.
+/// The exit code has no meaning: the result is in the last frame.
 #[must_use]
 pub fn main() -> ExitCode {
     match supervise() {
@@ -91,7 +91,7 @@ fn supervise() -> io::Result<()> {
     let pipe = File::from(io::stdout().as_fd().try_clone_to_owned()?);
     let sink = Arc::new(Sink::new(pipe, spec.token));
 
-    // Held until this process ends, which is after everybody of the tree has ended.
+    // Held until this process ends, which is after all processes of the tree have ended.
     let _lock = match spec.lock.as_ref().map(|path| lock::take(&path.path())).transpose() {
         Ok(lock) => lock,
         Err(error) => {
@@ -125,7 +125,7 @@ fn supervise() -> io::Result<()> {
     let started = pump::start(&mut child, input, &spec, &sink)
         .and_then(|(pumps, input)| Ok((pumps, Watch::start(&child, control, input)?)));
     let (pumps, watch) = started.inspect_err(|_| {
-        // No thread to be had. Nobody would watch the tree, so it must not live.
+        // No thread could be started to watch the tree, so it must not live.
         tree::signal_descendants(rustix::process::Signal::KILL);
     })?;
     let Ended { status, survivors, gone } = watch.attend(&spec.mark(), spec.polite(), spec.grace());

@@ -38,7 +38,7 @@ pub(crate) const VERDICT: u8 = b'X';
 pub(crate) const HEADER_BYTES: usize = 5;
 /// The longest content of a frame.
 pub(crate) const CONTENT_BYTES_MAX: usize = 64 * 1024;
-/// The longest spec that is believed; the system's own limit on arguments lies far below.
+/// The longest spec that is believed; the system's own limit on arguments is far lower.
 const SPEC_BYTES_MAX: u32 = 64 * 1024 * 1024;
 
 /// Program to run, and its settings.
@@ -63,13 +63,13 @@ pub(crate) struct Spec {
     /// Whether a polite end is SIGINT instead of SIGTERM.
     #[serde(default)]
     pub(crate) interrupt: bool,
-    /// Whether output is taken from the child at once, also while nobody reads it here.
+    /// Whether output is read from the child at once, also while materia does not read it.
     #[serde(default)]
     pub(crate) eager: bool,
     /// Whether the child's input stays open for more.
     #[serde(default)]
     pub(crate) dialogue: bool,
-    /// A file that is locked as long as anybody of the tree lives.
+    /// A file that is locked as long as a process of the tree lives.
     #[serde(default)]
     pub(crate) lock: Option<RawPath>,
     /// Files that must be as they were approved when the program starts.
@@ -229,7 +229,7 @@ impl Sink {
 }
 
 impl Verdict {
-    /// Reads the content of a last frame, unless somebody else than the supervisor wrote it.
+    /// Reads the content of a last frame; fails if another process than the supervisor wrote it.
     pub(crate) fn read(content: &[u8], token: Token) -> io::Result<Self> {
         match content.split_first_chunk::<TOKEN_BYTES>() {
             Some((written, verdict)) if *written == token.0 => Ok(serde_json::from_slice(verdict)?),

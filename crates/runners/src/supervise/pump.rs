@@ -17,7 +17,7 @@ use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 
 use super::protocol::{CONTENT_BYTES_MAX, HEADER_BYTES, STDERR, STDOUT, Sink, Spec};
 
-/// The size of an eager pipe: what the system allows everybody by default.
+/// The size of an eager pipe: the system's default limit for unprivileged users.
 pub(crate) const PIPE_BYTES: usize = 1024 * 1024;
 /// How many frames an eager queue holds, each of at most [`CONTENT_BYTES_MAX`].
 const QUEUE_FRAMES_MAX: usize = 256;
@@ -32,7 +32,7 @@ pub(super) struct Pumps {
     threads: Vec<JoinHandle<()>>,
     /// Empties the eager queue; ends when the threads above have ended.
     queue: Option<JoinHandle<()>>,
-    /// Dropping it tells the threads that the tree is empty.
+    /// Dropping it signals to the threads that the tree is empty.
     tree: OwnedFd,
 }
 
@@ -45,8 +45,7 @@ pub(super) fn start(
 ) -> io::Result<(Pumps, Option<Sender<Vec<u8>>>)> {
     let (more, given) = channel();
     if let Some(stdin) = child.stdin.take() {
-        // Nobody waits for this thread: a child that never reads its input is fine, and so is
-        // one that closes it early.
+        // This thread is not joined: a child may never read its input, or close it early.
         thread::Builder::new().spawn(move || feed(stdin, &input, &given))?;
     }
     let (empty, tree) = pipe_with(PipeFlags::CLOEXEC)?;
@@ -70,7 +69,7 @@ pub(super) fn start(
     Ok((Pumps { threads, queue, tree }, spec.dialogue.then_some(more)))
 }
 
-/// Writes the input and whatever is given later; then, or when nobody reads, closes it.
+/// Writes the input and all later input; closes the pipe at the end, or if the child no longer reads.
 fn feed(mut stdin: impl Write, input: &[u8], given: &Receiver<Vec<u8>>) {
     let mut written = stdin.write_all(input);
     while written.is_ok() {
@@ -95,7 +94,7 @@ impl Outlet {
         let sink = Arc::clone(sink);
         let work = move || {
             for (tag, mut frame) in queued {
-                // If materia is gone the watch hears of it; until then the child must not block.
+                // If materia is gone the watch detects it; until then the child must not block.
                 let _ = sink.send(tag, &mut frame);
             }
         };
@@ -105,7 +104,7 @@ impl Outlet {
     /// Sends a frame, which begins with room for its header.
     fn send(&self, tag: u8, frame: &mut [u8]) {
         match self {
-            // If materia is gone the watch hears of it; until then the child must not block.
+            // If materia is gone the watch detects it; until then the child must not block.
             Self::Direct(sink) => drop(sink.send(tag, frame)),
             Self::Queued(queue) => drop(queue.send((tag, frame.to_vec()))),
         }
@@ -113,7 +112,7 @@ impl Outlet {
 }
 
 impl Pumps {
-    /// Moves what is left in the pipes, now that nobody of the tree can add to it.
+    /// Forwards the rest in the pipes, now that no process of the tree can write to them.
     pub(super) fn finish(self) {
         drop(self.tree);
         for thread in self.threads.into_iter().chain(self.queue) {
@@ -123,8 +122,8 @@ impl Pumps {
     }
 }
 
-/// Forwards `stream` until it ends, or until the tree is `empty` and the stream falls silent:
-/// then somebody outside the tree holds it open, and we do not wait for strangers.
+/// Forwards `stream` until it ends, or until the tree is `empty` and the stream falls silent: then a process outside
+/// the tree holds it open, which is not waited for.
 fn forward(tag: u8, mut stream: File, empty: &OwnedFd, outlet: &Outlet) {
     let mut frame = vec![0; HEADER_BYTES + CONTENT_BYTES_MAX];
     let mut drained_by: Option<Instant> = None;
@@ -166,11 +165,11 @@ fn wait(stream: &File, empty: &OwnedFd, draining: bool) -> Wake {
             if draining { (&mut ends[..1], Some(&SILENCE)) } else { (&mut ends[..], None) };
         match poll(ends, limit) {
             Ok(0) => return Wake::Silence,
-            // Looked at first, or a flood would keep us from ever hearing of it.
+            // Checked first, or a flood of output would hide it.
             Ok(_) if ends.get(1).is_some_and(|end| !end.revents().is_empty()) => {
                 return Wake::TreeEmpty;
             }
-            // Whatever else the stream has to say, reading it tells.
+            // Any other state of the stream shows when it is read.
             Ok(_) => return Wake::Output,
             Err(rustix::io::Errno::INTR) => {}
             Err(_) => return Wake::Silence,

@@ -47,7 +47,7 @@ const DEVICE: AccessFs = AccessFs::IoctlDev;
 /// The first version that keeps signals and abstract sockets within.
 const SCOPES: ABI = ABI::V6;
 
-/// The one thing outside the roots that everybody may write to.
+/// The only path outside the roots that every turn may write to.
 const NULL_DEVICE: &str = "/dev/null";
 
 /// Whether the kernel knows a rule. Changes nothing.
@@ -118,7 +118,7 @@ fn lock_in(writable: &Writable) -> Result<PlanningSupport, SandboxError> {
     }
     rules = rules.add_rule(PathBeneath::new(PathFd::new(Path::new(NULL_DEVICE))?, to_file))?;
     let status = rules.restrict_self()?.ruleset;
-    // Ours are all closed on exec; others may have been left open by whoever started materia.
+    // Our descriptors are all closed on exec; materia may have inherited others from its parent.
     close_fds::set_fds_cloexec_threadsafe(FIRST_OWN, &[]);
     give_up_rights()?;
     let everywhere = writable.folders.iter().any(|folder| folder.path() == Path::new("/"));

@@ -44,7 +44,7 @@ pub(super) fn spawn(spec: &Spec) -> Result<Child, NotStarted> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0);
-    // As late as can be: what is looked at here is what runs.
+    // As late as possible, so that the checked files are the ones that run.
     if let Some(why) = approved_files::changed(&spec.pinned) {
         return Err(NotStarted { why, withheld: true });
     }

@@ -71,7 +71,7 @@ pub(crate) fn kill_adopted(ours: &HashSet<u32>) {
         let mut found = 0;
         for seen in adopted {
             if seen.zombie {
-                // Nobody else will.
+                // No other code reaps it.
                 let pid = Pid::from_raw(seen.pid);
                 let _ = rustix::process::waitpid(pid, rustix::process::WaitOptions::NOHANG);
                 continue;
@@ -88,11 +88,10 @@ pub(crate) fn kill_adopted(ours: &HashSet<u32>) {
     }
 }
 
-/// Kills every process of `session` and whatever descends from them.
+/// Kills every process of `session` and their descendants.
 ///
-/// For when a supervisor has died before its tree; it cannot find those that were orphaned
-/// *and* had opened a session of their own. Where the supervisor has been `reaped`, its pid is that of a session only
-/// as long as somebody is left in it; a process that has the pid then is a stranger.
+/// Used if a supervisor died before its tree; orphans with a session of their own are not found. If the supervisor was
+/// `reaped`, a process with its pid is unrelated, and nothing is killed.
 pub(crate) fn kill_session(session: u32, reaped: bool) {
     let Ok(session) = i32::try_from(session) else { return };
     // What is started while we look is found by the next look.

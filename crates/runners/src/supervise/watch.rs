@@ -18,10 +18,10 @@ use super::tree;
 const TOGETHER: Duration = Duration::from_millis(2);
 /// How long killed processes may take to go. Only one that hangs in the kernel needs any time.
 const KILLED_BY: Duration = Duration::from_secs(5);
-/// The longest pause between two looks for somebody new to kill.
+/// The longest pause between two searches for processes to kill.
 const PAUSE_MAX: Duration = Duration::from_millis(50);
 
-/// Something the supervisor hears.
+/// An event that the supervisor handles.
 enum Notice {
     /// The child has ended.
     ChildEnded(WaitStatus),
@@ -39,7 +39,7 @@ pub(super) struct Ended {
     pub(super) status: Option<WaitStatus>,
     /// Processes that would not go.
     pub(super) survivors: u32,
-    /// Whether materia is gone, so that there is nobody to tell.
+    /// Whether materia is gone, so that no verdict can be sent.
     pub(super) gone: bool,
 }
 
@@ -67,7 +67,7 @@ impl Gathering {
         Some(Self { group, mover: thread::Builder::new().spawn(work).ok()? })
     }
 
-    /// Takes the cgroup away once nobody is left in it; one that would not go is left for the next sweep.
+    /// Removes the cgroup once it has no processes; one that cannot be removed is left for the next sweep.
     fn finish(self) {
         let _ = self.mover.join();
         let end = Instant::now() + KILLED_BY;
@@ -79,7 +79,7 @@ impl Gathering {
 }
 
 impl Watch {
-    /// Starts to listen to the child and to materia, whose words for the child go to `input`.
+    /// Starts to watch the child and the pipe from materia, whose input for the child goes to `input`.
     pub(super) fn start(
         child: &Child,
         control: File,
@@ -93,7 +93,8 @@ impl Watch {
         Ok(Self { notices, status: None, empty: false, polite: false, gone: false, group: None })
     }
 
-    /// Waits for the child to end or for materia to ask, and leaves nobody behind. A turn that lasts gets a cgroup by its `mark`.
+    /// Waits until the child ends or materia asks for the end, then ends all processes of the tree. A long turn gets a
+    /// cgroup named by its `mark`.
     pub(super) fn attend(mut self, mark: &str, polite: Signal, grace: Duration) -> Ended {
         let soon = Instant::now() + cgroup::LONG;
         while self.goes_on() && Instant::now() < soon {
@@ -111,7 +112,7 @@ impl Watch {
             self.hear_until_empty(TOGETHER);
         } else if self.polite {
             tree::signal_descendants(polite);
-            // One that was stopped could not even hear that it should end.
+            // A stopped process could not receive the signal to end.
             tree::signal_descendants(Signal::CONT);
             self.hear_until_empty(grace);
         }
@@ -124,15 +125,15 @@ impl Watch {
         Ended { status: self.status, survivors, gone: self.gone }
     }
 
-    /// Whether nothing has been heard that ends the turn.
+    /// Whether no event has ended the turn.
     fn goes_on(&self) -> bool {
         self.status.is_none() && !self.empty && !self.polite && !self.gone
     }
 
-    /// Kills whoever is left, again and again, until the tree is empty.
+    /// Kills the remaining processes repeatedly until the tree is empty.
     ///
-    /// One look is not enough: while we look, processes start others or, forking and exiting in
-    /// a row, are somewhere else when the signal comes.
+    /// One pass is not enough: meanwhile processes start others or, by forking and exiting, have a new pid when the
+    /// signal comes.
     fn kill(&mut self) {
         let end = Instant::now() + KILLED_BY;
         let mut pause = Duration::from_millis(1);
@@ -168,7 +169,7 @@ impl Watch {
             Ok(Notice::Polite) => self.polite = true,
             Ok(Notice::Gone) => self.gone = true,
             Err(RecvTimeoutError::Timeout) => {}
-            // Both threads are done: nobody is left and nobody listens.
+            // Both threads are done: no process is left, and materia is gone.
             Err(RecvTimeoutError::Disconnected) => {
                 self.empty = true;
                 self.gone = true;
@@ -177,7 +178,7 @@ impl Watch {
     }
 }
 
-/// Reaps everybody, the child and the orphans alike, until there is nobody to wait for.
+/// Reaps the child and all orphans until no child process is left.
 fn reap(child: Option<Pid>, notices: &Sender<Notice>) {
     loop {
         let notice = match rustix::process::wait(WaitOptions::empty()) {
@@ -200,7 +201,7 @@ fn listen(mut control: File, mut input: Option<Sender<Vec<u8>>>, notices: &Sende
             Ok(1) if byte[0] == POLITE => Notice::Polite,
             Ok(1) if byte[0] == INPUT => match more(&mut control) {
                 Ok(bytes) => {
-                    // Where nobody takes it the child has closed its input.
+                    // An error means that the child has closed its input.
                     let _ = input.as_ref().map(|input| input.send(bytes));
                     continue;
                 }

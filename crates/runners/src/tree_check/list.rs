@@ -6,7 +6,7 @@ use std::fs::{self, FileType, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// The file that marks a folder as a cache, whose content anybody may lose or make anew.
+/// The file that marks a folder as a cache, whose content may change at any time.
 const CACHE_TAG: &str = "CACHEDIR.TAG";
 
 /// Attributes of an entry that are compared.
@@ -31,7 +31,7 @@ pub(super) struct Entry {
     owner: (u32, u32),
     size: u64,
     modified: (i64, i64),
-    /// When anything about the inode changed last; nobody can set it.
+    /// The change time of the inode, which no process can set.
     changed: (i64, i64),
     tell: Tell,
 }
@@ -70,7 +70,7 @@ impl Entry {
     }
 }
 
-/// Somebody asks `stat`; the tests count how often.
+/// Called for each `stat`; the tests count the calls.
 #[cfg(not(test))]
 fn looked() {}
 

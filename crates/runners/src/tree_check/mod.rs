@@ -19,23 +19,23 @@ use std::path::{Path, PathBuf};
 
 use list::{Folder, Tell};
 
-/// The most entries of a project that are looked at. A folder with which there would be more is
-/// left out whole, so that the same entries are compared each time.
+/// The most entries of a project that are compared. A folder that would exceed this is left out whole, so that the
+/// same entries are compared each time.
 pub const ENTRIES_MAX: usize = 100_000;
-/// The most paths that are collected; whoever changed so many needs no complete list.
+/// The most paths that are collected; a longer list would not help.
 const CHANGES_MAX: usize = 1000;
 /// The most paths that a message names.
 const NAMED_MAX: usize = 5;
-/// The file that may lie in the artifact root and is nobody's to change during a turn.
+/// The file that may be in the artifact root and must not change during a turn.
 const CONFIGURATION: &str = "materia.json";
 
 /// A project as it was before a turn.
 #[derive(Debug)]
 pub struct TreeCheck {
     project: PathBuf,
-    /// Real paths beneath which nothing is looked at.
+    /// Real paths whose contents are not compared.
     skip: HashSet<PathBuf>,
-    /// Those of them where nothing is looked at but the configuration.
+    /// Those of them in which only the configuration is compared.
     only_configuration: HashSet<PathBuf>,
     /// Entries of each folder, by its path within the project.
     folders: HashMap<PathBuf, Folder>,

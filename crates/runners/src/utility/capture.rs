@@ -58,7 +58,7 @@ impl<'a> Streams<'a> {
         self.stderr.take(bytes, &mut self.words);
     }
 
-    /// When it has to be told what was said, if there is anything to tell.
+    /// When the next live output or file is due, if any.
     pub(super) fn due(&self) -> Option<Instant> {
         let lacks_file = self.stdout.lacks_file() || self.stderr.lacks_file();
         let file = lacks_file.then_some(self.files_from);

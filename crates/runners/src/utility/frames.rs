@@ -14,8 +14,8 @@ use crate::supervise::protocol::{
 /// How long what a supervisor said before it went may take to be read.
 const LAST_WORDS: Duration = Duration::from_millis(250);
 
-/// The next thing a supervisor says. One that has gone says no more, also if somebody else holds its pipe open. Safe
-/// to cancel.
+/// The next frame of a supervisor. After its exit there is none, also if another process holds its pipe open.
+/// Cancel-safe.
 pub(super) async fn next_frame<'a>(
     frames: &'a mut Frames,
     supervisor: &mut Child,

@@ -31,7 +31,8 @@ const FAREWELL: Duration = Duration::from_secs(2);
 /// How long a Ctrl-C that reached a supervisor may take to reach us as well.
 const SAME_INTERRUPT: Duration = Duration::from_millis(250);
 
-/// The supervisors of this process that live. Held while one is started, so that none is taken for a stranger.
+/// The living supervisors of this process. Locked while one is started, so that none is taken for an unrelated
+/// process.
 static SUPERVISORS: Mutex<Option<HashSet<u32>>> = Mutex::new(None);
 
 fn with_supervisors<T>(work: impl FnOnce(&mut HashSet<u32>) -> T) -> T {
@@ -47,13 +48,13 @@ pub(super) enum Ending {
     TimedOut(Option<Verdict>),
     /// We ended it, for we were asked to.
     Stopped,
-    /// Nobody knows: its supervisor failed, in this way.
+    /// Unknown: its supervisor failed, in this way.
     Lost(&'static str),
 }
 
 type Feed = Pin<Box<dyn Future<Output = io::Result<ChildStdin>> + Send>>;
 
-/// The pipe to the supervisor. That it is open tells the supervisor that we live.
+/// The pipe to the supervisor. As long as it is open, the supervisor knows that this process lives.
 enum Control {
     /// Spec and input are under way.
     Feeding(Feed),
@@ -74,9 +75,9 @@ impl Control {
         }
     }
 
-    /// Hands the child more input, or tells it that there is no more.
+    /// Sends more input to the child, or the end of input.
     ///
-    /// What cannot be sent is dropped: whoever cannot hear us is about to end.
+    /// Input that cannot be sent is dropped: a supervisor that no longer reads is about to end.
     async fn say(&mut self, bytes: Option<&[u8]>) {
         self.fed().await;
         let Self::Open(pipe) = self else { return };
@@ -188,7 +189,7 @@ impl Link {
         let last = loop {
             let due = streams.due();
             tokio::select! {
-                // In this order: a flood of output must not keep us from hearing the rest.
+                // In this order: a flood of output must not starve the other branches.
                 biased;
                 () = stop.asked(), if !matches!(ended, Some(Asked::Stop)) => {
                     self.end().await;
@@ -246,11 +247,11 @@ impl Link {
         self.control.end().await;
     }
 
-    /// One that somebody has stopped could not hear that it should end its tree.
+    /// Continues a stopped supervisor, which could not receive the request to end its tree.
     fn wake(&self) {
         let pid = self.supervisor.id().and_then(|id| i32::try_from(id).ok());
         if let Some(pid) = pid.and_then(Pid::from_raw) {
-            // Its pid is its own as long as nobody has waited for it; `id` is `None` after that.
+            // Its pid is valid until it is reaped; `id` is `None` after that.
             let _ = kill_process(pid, Signal::CONT);
         }
     }
@@ -286,7 +287,7 @@ impl Link {
     ) -> Ending {
         self.see_off(last.is_ok()).await;
         match (last, asked) {
-            // Who came to a good end before he was ended has done his work, and must not do it again (D57).
+            // A program that succeeded before it was stopped has done its work, and must not run again (D57).
             (Ok(verdict), Some(Asked::Stop)) if verdict.exit_code == Some(0) => {
                 Ending::Reported(verdict)
             }
@@ -319,7 +320,7 @@ pub(crate) enum Heard<'a> {
     Stdout(&'a [u8]),
     /// A piece of its standard error.
     Stderr(&'a [u8]),
-    /// Its end; where nobody knows it, what its supervisor did instead of saying it.
+    /// Its end; if it is unknown, how its supervisor failed.
     Last(Result<Verdict, &'static str>),
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use materia_engine::Live;
 use tokio::time::Instant;
 
-/// The most that is told at once. What a flood brings beyond that meanwhile is left out.
+/// Maximum bytes of one piece of live output. Older output of the same interval is left out.
 const AT_ONCE_BYTES: usize = 8 * 1024;
 /// The least time between two pieces.
 const EVERY: Duration = Duration::from_millis(100);

@@ -38,7 +38,7 @@ impl Text {
     }
 }
 
-/// Whether the program came to an end of its own, with whatever code.
+/// Whether the program exited by itself, with any exit code.
 pub(super) fn exited(ending: &Ending) -> bool {
     matches!(ending, Ending::Reported(Verdict { exit_code: Some(_), spawn_error: None, .. }))
 }

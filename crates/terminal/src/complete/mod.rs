@@ -32,7 +32,7 @@ const OFFERED_MAX: usize = 500;
 /// How much is said about a name.
 const ABOUT_CHARS_MAX: usize = 60;
 
-/// Answers one question. Whoever types hears of no fault: there is nothing to offer then.
+/// Answers one completion request. Faults are not shown: the result is empty then.
 pub fn main(line: clap::Command, open: &Open) -> ExitCode {
     let words: Vec<String> =
         std::env::args_os().skip(2).filter_map(|word| OsString::into_string(word).ok()).collect();

@@ -136,7 +136,7 @@ fn takes_value(arg: &Arg) -> bool {
 mod tests {
     use super::*;
 
-    /// A line of the same kinds as that of the program.
+    /// A command line with the same kinds of arguments as the program's.
     fn line() -> Command {
         let value = |id: &'static str| Arg::new(id).long(id).num_args(1);
         let words = |id: &'static str| Arg::new(id).num_args(0..);

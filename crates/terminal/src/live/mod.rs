@@ -59,7 +59,7 @@ impl Live {
         }
     }
 
-    /// Who is told of the run.
+    /// The observer of the run.
     #[must_use]
     pub fn observer(&self) -> Arc<dyn Observer> {
         match self {

@@ -14,11 +14,10 @@ use materia_app::event_text;
 use materia_app::narrator::Narrator;
 use materia_app::sanitize::one_line;
 
-/// The most of what an agent does that is told on one line.
+/// Maximum characters of one line about an agent's action.
 const DOES_CHARS_MAX: usize = 120;
 
-/// Tells of a run, line by line. What agents *do* while they run is told; what they say is not for
-/// a log.
+/// Prints a run line by line. It prints the actions of agents; their text does not belong in a log.
 pub struct Plain {
     err: People,
     known: Mutex<Known>,

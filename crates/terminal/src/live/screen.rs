@@ -105,7 +105,7 @@ impl Screen {
         Self { bars, picture: Mutex::new(picture) }
     }
 
-    /// Shows what had happened before the run was carried on.
+    /// Shows the events from before the run was resumed.
     pub fn past(&self, report: &CastReport) {
         let mut picture = self.picture();
         picture.spent = report.usage;
@@ -132,8 +132,8 @@ impl Screen {
         }
     }
 
-    /// Takes the view away and leaves in its place a line for each socket that has run or needs somebody:
-    /// however tall the table was, it ends well, and no row looks as if it still ran.
+    /// Removes the view and prints a line for each socket that has run or waits for the user, so that no row looks as
+    /// if it still ran.
     pub fn finish(&self) {
         let mut picture = self.picture();
         picture.done = true;
@@ -159,7 +159,7 @@ impl Screen {
 
     /// Says something above the view.
     pub fn say(&self, words: &str) {
-        // The terminal is gone: there is nobody to tell.
+        // An error means that the terminal is gone.
         let _ = self.bars.println(words);
     }
 

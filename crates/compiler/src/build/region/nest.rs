@@ -1,4 +1,4 @@
-//! Which loop lies inside which.
+//! Which loop is inside which.
 
 use std::collections::HashMap;
 
@@ -7,9 +7,8 @@ use crate::fault::{Fault, Faults};
 
 /// The loops around each member, the outermost first.
 ///
-/// Two loops have no member in common, or one lies inside the other (D40). Going from the
-/// largest to the smallest, a loop is sound exactly if all its members are in the same
-/// innermost loop so far and that one is larger.
+/// Two loops have no member in common, or one is inside the other (D40). Going from the largest to the smallest, a
+/// loop is sound exactly if all its members are in the same innermost loop so far and that one is larger.
 pub(super) fn around<'a>(
     list: &[Region<'a>],
     readable: impl Fn(&Region<'a>) -> bool,

@@ -17,7 +17,7 @@ use super::{
     environment,
 };
 
-/// How its failures are told.
+/// Texts of its error messages.
 const VOICE: Voice =
     Voice { label: "the ACP agent", log_in: "log in with the agent's own program first" };
 

@@ -29,7 +29,7 @@ pub(super) fn allows(grant: &Grant, call: &Value, docs: &Path, confined: bool) -
     }
 }
 
-/// Whether everything a call names lies beneath a folder, and it names something.
+/// Whether a call names at least one path, and every path is inside a folder.
 fn only_beneath(call: &Value, folder: &Path) -> bool {
     let places = list(call, "/locations");
     !places.is_empty()

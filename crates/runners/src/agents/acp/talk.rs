@@ -18,11 +18,11 @@ use crate::agents::{
 const VERSION: u64 = 1;
 /// The code of an error that asks for a login.
 const AUTH_REQUIRED: i64 = -32_000;
-/// The code of an answer to a request that nobody here understands.
+/// The JSON-RPC error code for an unknown method.
 const NO_SUCH_METHOD: i64 = -32_601;
 /// Modes in which agents say of themselves that they only look.
 const LOOKING_MODES: [&str; 4] = ["plan", "read-only", "readonly", "ask"];
-/// How many refusals are told one by one.
+/// Maximum refusals that are listed one by one.
 const REFUSALS_MAX: usize = 20;
 
 /// State of the conversation: the awaited reply.
@@ -253,7 +253,7 @@ impl Talk {
                 "it has made as many requests as one turn may have",
             ),
             "refusal" => VOICE.with_help(FailureClass::Permanent, "the model declined to answer"),
-            // Then the reason is ours, and how the process ended tells it.
+            // We cancelled it; the reason is in how the process ended.
             "cancelled" if self.called_off => {
                 self.awaiting = Awaiting::Nothing;
                 return;
@@ -335,7 +335,7 @@ impl Reader for Talk {
                 if about.is_some() && about != self.session.as_deref() {
                     return Vec::new();
                 }
-                // What comes before the prompt is the past, told again.
+                // Updates before the prompt replay the earlier conversation.
                 if self.awaiting != Awaiting::Prompt {
                     return Vec::new();
                 }

@@ -42,7 +42,8 @@ impl SessionUpdates {
                 self.answer.clear();
                 Vec::new()
             }
-            // One agent tells the past only after it has taken the prompt, and says this last.
+            // One agent replays the earlier conversation only after it has received the prompt, and ends the replay
+            // with this update.
             "available_commands_update" if self.resumed => {
                 self.answer.clear();
                 Vec::new()

@@ -3,8 +3,7 @@
 use super::super::tools::{Grant, Tool};
 use super::super::{AdapterError, Ask, Launch, Polite, SessionPlan, environment};
 
-/// How often it may try a failed request again if nothing else is said. Its own ten tries hide
-/// minutes from whoever waits.
+/// Default number of retries of a failed request. Its own default of ten would hide minutes of waiting from the user.
 const RETRIES_DEFAULT: u32 = 2;
 
 /// Variables of its own.
@@ -87,8 +86,8 @@ pub(super) fn launch(ask: &Ask) -> Result<Launch, AdapterError> {
     })
 }
 
-/// The tools that exist in the turn, and the rules of those that may be used without asking. A
-/// tool that exists and is not allowed is refused, for nobody is there to be asked.
+/// The tools that exist in the turn, and the rules of those that may be used without asking. A tool that exists and is
+/// not allowed is refused, because no user can be asked.
 fn tools(grant: &Grant, doc_root: &str) -> (Vec<String>, Vec<String>) {
     let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
     match grant {

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::agents::failure::Voice;
 
-/// How its failures are told.
+/// Texts of its error messages.
 const VOICE: Voice = Voice {
     label: "Claude Code",
     log_in: "run `claude` once and log in, or set ANTHROPIC_API_KEY",

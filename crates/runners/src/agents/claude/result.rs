@@ -15,7 +15,7 @@ pub(super) fn outcome(
     wants_schema: bool,
     denied: &[String],
 ) -> Result<Answer, AgentFault> {
-    // `subtype` says success for refused requests too; only the flag tells.
+    // `subtype` is `success` for refused requests too; only the flag is reliable.
     let failed = last.get("is_error").and_then(Value::as_bool) != Some(false);
     if failed || text(last, "/subtype") != Some("success") {
         return Err(fault(last, hints));
@@ -116,7 +116,7 @@ fn sum(table: Option<&Value>) -> Option<Totals> {
         let written = count(model, "/cacheCreationInputTokens").unwrap_or(0);
         let fresh = count(model, "/inputTokens").unwrap_or(0);
         let output = count(model, "/outputTokens").unwrap_or(0);
-        // The figures are somebody else's: a sum too large to be true must not be a panic.
+        // The figures come from another program: an overflow must not panic.
         let input = fresh.saturating_add(cached).saturating_add(written);
         sum.input_tokens = sum.input_tokens.saturating_add(input);
         sum.cached_tokens = sum.cached_tokens.saturating_add(cached);

@@ -84,8 +84,8 @@ fn untrusted(folder: &Path) -> String {
 
 /// The sandbox it puts its tools into.
 ///
-/// Inside Materia's own sandbox it can make none, and without one of its own it runs no command
-/// at all unless told to; there the outer one alone holds it.
+/// Inside Materia's own sandbox it cannot create one, and without one it runs no command unless an option allows it;
+/// there only the outer sandbox confines it.
 fn sandbox(grant: &Grant, ask: &Ask) -> Result<&'static [&'static str], AdapterError> {
     match grant {
         Grant::ReadOnly | Grant::Documents | Grant::Coding if ask.confined => {

@@ -115,7 +115,7 @@ impl Stream {
                 Ok(object) if object.is_object() => {
                     schema::without_nulls(wanted, object).to_string()
                 }
-                // It does not look at what comes back; whoever reads the text will.
+                // Codex does not validate the answer; the parser of the text does.
                 Ok(_) | Err(_) => said.to_owned(),
             },
             None => said.to_owned(),

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::agents::failure::Voice;
 
-/// How its failures are told.
+/// Texts of its error messages.
 const VOICE: Voice = Voice { label: "Codex", log_in: "run `codex login`, or set CODEX_API_KEY" };
 
 /// Files in the user's home. The copied or linked ones contain servers, hooks and notifiers.

@@ -26,7 +26,7 @@ pub(super) fn end_in(text: &str) -> Option<i64> {
 /// The length of time that a text begins with, in seconds. A number without a unit is seconds.
 fn duration(text: &str) -> Option<f64> {
     let mut rest = text.trim_start_matches(|c: char| !c.is_ascii_digit());
-    // What lies far behind the sign is about something else.
+    // A number far behind the keyword is unrelated.
     if text.len() - rest.len() > 12 {
         return None;
     }

@@ -69,7 +69,7 @@ pub(super) fn launch(ask: &Ask) -> Result<Launch, AdapterError> {
         stdin: ask.prompt.clone().into_bytes(),
         set_env: vec![
             ("GEMINI_CLI_TRUST_WORKSPACE".to_owned(), trusted.to_string()),
-            // Without a second process of itself it costs half and hears signals.
+            // Without relaunching itself it needs half the resources and receives signals.
             ("GEMINI_CLI_NO_RELAUNCH".to_owned(), "true".to_owned()),
         ],
         pass_env: environment::names(&OWN_NAMES, &ask.settings.env),
@@ -78,8 +78,8 @@ pub(super) fn launch(ask: &Ask) -> Result<Launch, AdapterError> {
     })
 }
 
-/// Whether it is told to trust the folder, so that it takes the project's own settings, servers and hooks. They
-/// were approved with the project, and count where the turn may do what they could do.
+/// Whether the folder is passed as trusted, so that it loads the project's own settings, servers and hooks. They were
+/// approved with the project, and apply if the turn may do what they can do.
 fn trusts(grant: &Grant, mode: GlobalMode) -> bool {
     match grant {
         Grant::Nothing | Grant::ReadOnly | Grant::Documents => false,
@@ -90,8 +90,8 @@ fn trusts(grant: &Grant, mode: GlobalMode) -> bool {
 
 /// The mode and the rules on top of it.
 ///
-/// A tool that would have to ask is left away where nobody can be asked. A rule that allows a tool
-/// is enough for all of them but the one that runs commands, which asks in every mode but `yolo`.
+/// A tool that would ask for permission is left out, because no user can be asked. A rule that allows a tool is enough
+/// for all but the tool that runs commands, which asks in every mode except `yolo`.
 fn rules(grant: &Grant, confined: bool) -> (&'static str, Option<String>) {
     let mut tools = READING.to_vec();
     match grant {

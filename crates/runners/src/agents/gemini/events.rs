@@ -147,7 +147,7 @@ impl Reader for Stream {
 
     fn stderr(&mut self, bytes: &[u8]) {
         let line = String::from_utf8_lossy(bytes);
-        // Tries that failed are told here only.
+        // Failed attempts are reported only here.
         if line.starts_with("Attempt ") || line.contains("talking to Gemini API") {
             self.hints.status = status_in(&line).or(self.hints.status);
         }

@@ -1,7 +1,7 @@
 //! Gemini CLI (`gemini`), one process a turn.
 //!
 //! Measured with version 0.61.0. It exits with code 0 when it is stopped, and with a number derived from the HTTP
-//! status when a request fails; neither tells the outcome of a turn. It finds a session only in the folder in which
+//! status when a request fails; neither shows the outcome of a turn. It finds a session only in the folder in which
 //! the session was started.
 
 mod command;
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::agents::failure::Voice;
 
-/// How its failures are told.
+/// Texts of its error messages.
 const VOICE: Voice =
     Voice { label: "Gemini CLI", log_in: "run `gemini` once and log in, or set GEMINI_API_KEY" };
 

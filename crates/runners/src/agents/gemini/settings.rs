@@ -3,8 +3,8 @@
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::{Value, json};
 
-/// The settings without the question whether the folder is trusted. Without anybody to answer it, Gemini CLI
-/// ends with it in every folder that it is told *not* to trust; the variable that says so counts all the same.
+/// The settings without the folder trust prompt. Without a user to answer it, Gemini CLI exits in every folder that is
+/// *not* trusted; the environment variable for trust still applies.
 pub(super) fn without_question(settings: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(settings);
     let read = parse_to_ast(&text, &CollectOptions::default(), &ParseOptions::default());

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::agents::failure::Voice;
 
-/// How its failures are told.
+/// Texts of its error messages.
 const VOICE: Voice = Voice {
     label: "Pi",
     log_in: "run `pi` once and use /login, or pass the key of its provider on with `agents.pi.env`",

@@ -71,7 +71,7 @@ pub(in crate::agents) enum Line {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::agents) enum Session {
-    /// It began one, under this name where it could be told.
+    /// It began one, under this name if the program accepts a name.
     Fresh(Uuid),
     /// It went on in one.
     Resume(AgentSession),
