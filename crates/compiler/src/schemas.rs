@@ -17,6 +17,7 @@ pub const SCHEMAS: &[(&str, &str)] = &[
     ("case-made.schema.json", include_str!("../../../schemas/case-made.schema.json")),
     ("test.schema.json", include_str!("../../../schemas/test.schema.json")),
     ("crashtest.schema.json", include_str!("../../../schemas/crashtest.schema.json")),
+    ("fuzz.schema.json", include_str!("../../../schemas/fuzz.schema.json")),
     ("command.schema.json", include_str!("../../../schemas/command.schema.json")),
     ("receipt.schema.json", include_str!("../../../schemas/receipt.schema.json")),
     ("openapi.json", include_str!("../../../schemas/openapi.json")),

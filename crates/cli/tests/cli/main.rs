@@ -23,6 +23,7 @@ mod evidence;
 mod examples;
 mod exploring;
 mod firstday;
+mod fuzzing;
 mod growing;
 mod hearing;
 mod leaving;
