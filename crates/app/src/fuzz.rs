@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use materia_contract::body::{FuzzBody, FuzzFinding, FuzzJudge};
+use materia_contract::script::Script;
 use materia_contract::{NodeId, Plan, RunCreated, RunId};
 use materia_engine::ReplayError;
 use materia_proof::explore::{Property, broken, created};
@@ -77,20 +78,18 @@ pub fn fuzz(
         body.histories += 1;
         progress(body.histories);
         let judged = catch_unwind(AssertUnwindSafe(|| one(plan, seed, &options.properties)));
-        let (history, judged) = match judged {
-            Ok(found) => found?,
-            Err(_) => {
-                body.findings.push(FuzzFinding {
-                    judge: FuzzJudge::Kernel,
-                    message: format!("the program panicked in the history of seed {seed}"),
-                    seed,
-                    end: String::new(),
-                    visits: Vec::new(),
-                    script: materia_contract::script::Script::default(),
-                });
-                break;
-            }
+        let Ok(found) = judged else {
+            body.findings.push(FuzzFinding {
+                judge: FuzzJudge::Kernel,
+                message: format!("the program panicked in the history of seed {seed}"),
+                seed,
+                end: String::new(),
+                visits: Vec::new(),
+                script: Script::default(),
+            });
+            break;
         };
+        let (history, judged) = found?;
         let Some(judged) = judged else {
             body.refused += 1;
             continue;

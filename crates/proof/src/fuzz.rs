@@ -378,18 +378,12 @@ impl<'a> Walk<'a> {
         let mut next = self.run.clone();
         let at = Micros::try_from(self.recorder.now).ok()?.saturating_mul(1_000);
         let events = step::apply(&mut next, self.plan, step, Some(at));
-        match events {
-            Some(events) => {
-                self.run = next;
-                Some(events)
-            }
-            None => {
-                if next != self.run && self.fault.is_none() {
-                    self.fault = Some("an input that was refused changed the state".to_owned());
-                }
-                None
-            }
+        if events.is_some() {
+            self.run = next;
+        } else if next != self.run && self.fault.is_none() {
+            self.fault = Some("an input that was refused changed the state".to_owned());
         }
+        events
     }
 
     /// Leads the history to its rest with first answers, and writes it down.
@@ -428,7 +422,7 @@ impl<'a> Walk<'a> {
         }
         if let Some(turn) = step::in_flight(&self.run).first() {
             let known = self.answers.of(&self.run, self.run.turn(*turn)?, self.plan);
-            let first = known.first().map(|given| Given::clone(given))?;
+            let first = Given::clone(known.first()?);
             return Some(Choice(Kind::End(vec![(0, first)], 0)));
         }
         if let Some(question) = questions(&self.run).find(|it| !it.denied) {
