@@ -14,7 +14,7 @@
 //! * [`trust`]: approvals, as questions and answers.
 //! * [`config_writer`]: changes a configuration file. [`drafts`]: edits that are not saved yet.
 //! * [`bounds`]: maximum number of turns of a loadout. [`explore`]: every history of one.
-//! * [`crashtest`]: one cast with memory lost at every point.
+//! * [`crashtest`]: one cast with memory lost at every point. [`fuzz`]: histories by chance.
 //! * [`simulate`]: walks through a loadout without running anything. [`try_utility`]: runs one utility. [`compare`]:
 //!   two casts side by side.
 //! * [`own_cases`]: project files for the author's conformance cases.
@@ -59,6 +59,7 @@ pub mod explore;
 pub mod export;
 pub mod failure;
 pub mod follow;
+pub mod fuzz;
 pub mod grid;
 pub mod health;
 pub mod host;

@@ -19,6 +19,8 @@ pub struct Played {
     pub report: CastReport,
     /// Everything that happened.
     pub events: Vec<Event>,
+    /// Its journal.
+    pub journal: Arc<MemoryJournal>,
 }
 
 /// Plays a run to its rest. `runner` answers its turns; the timeline must be in order.
@@ -58,7 +60,7 @@ pub fn play(
             events.push(record.event().map_err(|error| Failure::storage(error.to_string()))?);
         }
         if page.end {
-            return Ok(Played { report, events });
+            return Ok(Played { report, events, journal });
         }
     }
 }

@@ -19,6 +19,7 @@ pub const SCHEMAS: &[(&str, &str)] = &[
     ("crashtest.schema.json", include_str!("../../../schemas/crashtest.schema.json")),
     ("whatif.schema.json", include_str!("../../../schemas/whatif.schema.json")),
     ("blame.schema.json", include_str!("../../../schemas/blame.schema.json")),
+    ("fuzz.schema.json", include_str!("../../../schemas/fuzz.schema.json")),
     ("command.schema.json", include_str!("../../../schemas/command.schema.json")),
     ("receipt.schema.json", include_str!("../../../schemas/receipt.schema.json")),
     ("openapi.json", include_str!("../../../schemas/openapi.json")),

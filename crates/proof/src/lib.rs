@@ -6,3 +6,4 @@
 pub mod bounds;
 pub mod dice;
 pub mod explore;
+pub mod fuzz;

@@ -10,8 +10,8 @@ pub use openapi::openapi;
 pub use typescript::typescript;
 
 use materia_contract::body::{
-    BlameBody, BoundsBody, BudgetBody, CaseBody, CrashtestBody, ExploreBody, Grid, Health,
-    ReplayBody, TestBody, Told, WhatIfBody, Why,
+    BlameBody, BoundsBody, BudgetBody, CaseBody, CrashtestBody, ExploreBody, FuzzBody, Grid,
+    Health, ReplayBody, TestBody, Told, WhatIfBody, Why,
 };
 use materia_contract::case::Case;
 use materia_contract::script::Script;
@@ -32,6 +32,7 @@ pub fn schemas() -> Vec<(&'static str, String)> {
         ("bounds.schema.json", text::<BoundsBody>("Materia bounds of a loadout")),
         ("explore.schema.json", text::<ExploreBody>("Materia exploration of a loadout")),
         ("crashtest.schema.json", text::<CrashtestBody>("Materia crash test of a loadout")),
+        ("fuzz.schema.json", text::<FuzzBody>("Materia histories of a loadout by chance")),
         ("budget.schema.json", text::<BudgetBody>("Materia budget of a cast")),
         ("doctor.schema.json", text::<Health>("Materia health of a machine")),
         ("grid.schema.json", text::<Grid>("Materia graph of a plan")),

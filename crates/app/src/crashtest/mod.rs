@@ -33,6 +33,7 @@ use copy::Stage;
 use end::End;
 use points::{Decisions, Passed, Points, Turns};
 
+pub(crate) use told::ended;
 pub use told::told;
 
 /// Up to so many points every pair of them is played.
@@ -292,7 +293,7 @@ impl Cast<'_> {
         Ok(Play {
             withheld: waiting.map(|it| it.message.clone()),
             spent: report.waiting.as_ref().is_some_and(|it| it.reason == WaitReason::Budget),
-            told: told::end(&report),
+            told: told::ended(&report),
             end: End::of(&report, self.stage.left()?),
             passed: points.passed(),
         })

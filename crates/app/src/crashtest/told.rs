@@ -28,7 +28,7 @@ pub(super) fn word(kind: Differs) -> &'static str {
 }
 
 /// How a cast ended.
-pub(super) fn end(report: &CastReport) -> String {
+pub(crate) fn ended(report: &CastReport) -> String {
     let mut words = vec![report.status.word().to_owned()];
     if let Some(error) = &report.error {
         words.push(error.code.word().to_owned());

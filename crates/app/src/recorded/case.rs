@@ -79,7 +79,7 @@ fn beginning(created: &RunCreated, report: &CastReport) -> Vec<String> {
 }
 
 /// Plays a cast again with this script, whose timeline is in order.
-fn again(id: &RunId, created: RunCreated, script: &Script) -> Result<Played, Failure> {
+pub(crate) fn again(id: &RunId, created: RunCreated, script: &Script) -> Result<Played, Failure> {
     let scripted: Arc<dyn Runner> = Arc::new(ScriptedRunner::new(script.clone()));
     let runners = Runners {
         utility: Arc::clone(&scripted),

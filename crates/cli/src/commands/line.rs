@@ -4,9 +4,9 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use super::{
     abort, approve, attach, blame, bounds, budget, case, cast, casts, check, clean, compare,
-    completions, conformance, crashtest, demo, doctor, events, explore, export, finish, fork, grid,
-    init, link, loadout, logs, man, materia, mode, output, recast, replay, resume, revive, say,
-    schemas, serve, show, skip, stop, test, trigger, utility, whatif, why, workspace,
+    completions, conformance, crashtest, demo, doctor, events, explore, export, finish, fork, fuzz,
+    grid, init, link, loadout, logs, man, materia, mode, output, recast, replay, resume, revive,
+    say, schemas, serve, show, skip, stop, test, trigger, utility, whatif, why, workspace,
 };
 use crate::args::Global;
 
@@ -60,6 +60,7 @@ pub(crate) enum Command {
     Check(check::CheckArgs),
     Bounds(bounds::BoundsArgs),
     Explore(explore::ExploreArgs),
+    Fuzz(fuzz::FuzzArgs),
     Crashtest(crashtest::CrashtestArgs),
     Casts(casts::CastsArgs),
     Show(show::ShowArgs),
@@ -120,6 +121,7 @@ impl Command {
             Self::Check(_)
             | Self::Bounds(_)
             | Self::Explore(_)
+            | Self::Fuzz(_)
             | Self::Casts(_)
             | Self::Show(_)
             | Self::Output(_)

@@ -22,6 +22,7 @@ pub(crate) mod explore;
 mod export;
 pub(crate) mod finish;
 pub(crate) mod fork;
+mod fuzz;
 pub(crate) mod grid;
 pub(crate) mod init;
 pub(crate) mod line;
@@ -96,6 +97,7 @@ fn run(cli: &Cli, terminal: &mut Terminal) -> Result<Exit, Failure> {
         Command::Check(args) => check::check(args, global, terminal),
         Command::Bounds(args) => bounds::bounds(args, global, terminal),
         Command::Explore(args) => explore::explore(args, global, terminal),
+        Command::Fuzz(args) => fuzz::fuzz(args, global, terminal),
         Command::Crashtest(args) => crashtest::crashtest(args, global, terminal),
         Command::Casts(args) => casts::casts(args, global, terminal),
         Command::Init(args) => init::init(args, terminal),

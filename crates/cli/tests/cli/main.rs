@@ -24,6 +24,7 @@ mod evidence;
 mod examples;
 mod exploring;
 mod firstday;
+mod fuzzing;
 mod growing;
 mod hearing;
 mod leaving;

@@ -11,6 +11,7 @@ mod crashtest;
 mod diff;
 mod explore;
 mod files;
+mod fuzz;
 mod grid;
 mod health;
 mod replay_report;
@@ -39,6 +40,7 @@ pub use explore::{
     ExploreBody, ExploreFinding, ExploreKind, ExploredHistory, Proof, PropertyAnswer,
 };
 pub use files::ConfigFile;
+pub use fuzz::{FuzzBody, FuzzFinding, FuzzJudge};
 pub use grid::{Advance, Grid, GridEdge, GridExit, GridFailure, GridLoop, GridSocket, SocketType};
 pub use health::{AgentHealth, GitProgram, Health, NodeRuntime, PlanningSupport, Sandbox};
 pub use replay_report::{Mismatch, ReplayBody, Verified};

@@ -53,6 +53,14 @@ impl Given {
         }
     }
 
+    /// Whether it says that the turn failed.
+    pub(crate) fn is_failure(&self) -> bool {
+        match self {
+            Self::Agent(answer) => answer.error.is_some(),
+            Self::Utility(answer) => answer.error.is_some(),
+        }
+    }
+
     /// The same answer after some time.
     pub(crate) fn after(&self, delay: u64) -> Self {
         let delay_ms = (delay > 0).then_some(delay);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use materia_contract::script::{Script, UtilityAnswer};
 use materia_contract::time::Micros;
 use materia_contract::{
-    Behavior, Event, EventBody, NextTick, NodeId, Plan, TimelineEntry, TurnOutcome,
+    Behavior, Do, Event, EventBody, NextTick, NodeId, Plan, TimelineEntry, TurnOutcome,
 };
 use materia_kernel::{
     Acting, Input, Moment, Phase, Report, Run, due_schedules, is_idle, order_timeline, take_with,
@@ -67,73 +67,110 @@ struct Entry {
     given: Option<Given>,
 }
 
+/// Writes a history down as a script while it is taken.
+#[derive(Default)]
+pub(crate) struct Recorder {
+    script: Script,
+    entries: BTreeMap<u64, Entry>,
+    visits: Vec<NodeId>,
+    /// The instant, in milliseconds since the beginning.
+    pub(crate) now: u64,
+}
+
+impl Recorder {
+    /// Takes notice of turns that started. One that the runtime answered takes nothing of a script.
+    pub(crate) fn note(&mut self, run: &Run, events: &[Event]) {
+        for (node, turn) in started(events) {
+            self.visits.push(node.clone());
+            if run.turn(turn).is_some() {
+                let entry = Entry { node: node.clone(), since: self.now, given: None };
+                self.entries.insert(turn, entry);
+            }
+        }
+    }
+
+    /// A turn ends now with an answer.
+    pub(crate) fn ends(&mut self, turn: u64, given: &Given) -> Option<()> {
+        let entry = self.entries.get_mut(&turn)?;
+        entry.given = Some(given.after(self.now - entry.since));
+        Some(())
+    }
+
+    /// A person does something now.
+    pub(crate) fn acts(&mut self, act: &Do) {
+        self.script.timeline.push(TimelineEntry { at_ms: self.now, act: act.clone() });
+    }
+
+    /// Whether a person has done something at this instant.
+    pub(crate) fn acted_now(&self) -> bool {
+        self.script.timeline.last().is_some_and(|entry| entry.at_ms == self.now)
+    }
+
+    /// The instant at which a turn started.
+    pub(crate) fn since(&self, turn: u64) -> Option<u64> {
+        self.entries.get(&turn).map(|entry| entry.since)
+    }
+
+    /// Whether a turn started at this instant.
+    pub(crate) fn just_started(&self, turn: u64) -> bool {
+        self.since(turn) == Some(self.now)
+    }
+
+    /// The script, and the nodes of the turns. Answers stand in the order in which turns started, in which a script is read.
+    pub(crate) fn finish(mut self, plan: &Plan, cut: bool) -> (Script, Vec<NodeId>) {
+        for Entry { node, given, .. } in self.entries.into_values() {
+            let agent = matches!(plan.nodes[&node].behavior, Behavior::Agent { .. });
+            let never = if agent {
+                Given::Agent(Box::default())
+            } else {
+                Given::Utility(UtilityAnswer::default())
+            };
+            match given.unwrap_or_else(|| never.after(NEVER_MS)) {
+                Given::Agent(answer) => {
+                    self.script.turns.entry(node.to_string()).or_default().push(*answer);
+                }
+                Given::Utility(answer) => {
+                    self.script.utilities.entry(node.to_string()).or_default().push(answer);
+                }
+            }
+        }
+        self.script.run_for_ms = cut.then_some(self.now);
+        (self.script, self.visits)
+    }
+}
+
 /// The script that plays a history, and how it ends; `None` where the history cannot be taken again.
 pub(crate) fn script(plan: &Plan, steps: &[Step], cut: bool) -> Option<(Script, End)> {
     let (mut run, events) = step::begin(plan)?;
-    let mut script = Script::default();
-    let (mut entries, mut visits) = (BTreeMap::<u64, Entry>::new(), Vec::new());
-    let mut now: u64 = 0;
-    note(&run, &events, now, &mut entries, &mut visits);
+    let mut recorder = Recorder::default();
+    recorder.note(&run, &events);
     for step in steps {
         match step {
             Step::End(ended) => {
                 let alone = step::in_flight(&run).len() == ended.len()
-                    && ended
-                        .iter()
-                        .all(|(turn, _)| entries.get(turn).is_some_and(|it| it.since == now));
-                now += u64::from(!alone);
+                    && ended.iter().all(|(turn, _)| recorder.just_started(*turn));
+                recorder.now += u64::from(!alone);
                 for (turn, given) in ended {
-                    let entry = entries.get_mut(turn)?;
-                    entry.given = Some(given.after(now - entry.since));
+                    recorder.ends(*turn, given)?;
                 }
             }
             Step::Fire => {
                 let due = timers(&run).next()?.0;
-                now = now.max(u64::try_from(due).unwrap_or(0).div_ceil(1_000));
+                let due = u64::try_from(due).unwrap_or(0).div_ceil(1_000);
+                recorder.now = recorder.now.max(due);
             }
             Step::Act(act) => {
-                now += 1;
-                script.timeline.push(TimelineEntry { at_ms: now, act: act.clone() });
+                recorder.now += 1;
+                recorder.acts(act);
             }
         }
-        let at = Micros::try_from(now).ok()?.saturating_mul(1_000);
+        let at = Micros::try_from(recorder.now).ok()?.saturating_mul(1_000);
         let events = step::apply(&mut run, plan, step, Some(at))?;
-        note(&run, &events, now, &mut entries, &mut visits);
+        recorder.note(&run, &events);
     }
-    // In the order in which turns started, which is the order in which a script is read.
-    for Entry { node, given, .. } in entries.into_values() {
-        let agent = matches!(plan.nodes[&node].behavior, Behavior::Agent { .. });
-        let never = if agent {
-            Given::Agent(Box::default())
-        } else {
-            Given::Utility(UtilityAnswer::default())
-        };
-        match given.unwrap_or_else(|| never.after(NEVER_MS)) {
-            Given::Agent(answer) => script.turns.entry(node.to_string()).or_default().push(*answer),
-            Given::Utility(answer) => {
-                script.utilities.entry(node.to_string()).or_default().push(answer);
-            }
-        }
-    }
-    script.run_for_ms = cut.then_some(now);
+    let (script, visits) = recorder.finish(plan, cut);
     let status = if cut { "waiting run_for ".to_owned() } else { status(&run) };
     Some((script, End { status, visits, variables: run.variables().clone() }))
-}
-
-/// Takes notice of turns that started. One that the runtime answered takes nothing of a script.
-fn note(
-    run: &Run,
-    events: &[Event],
-    since: u64,
-    entries: &mut BTreeMap<u64, Entry>,
-    visits: &mut Vec<NodeId>,
-) {
-    for (node, turn) in started(events) {
-        visits.push(node.clone());
-        if run.turn(turn).is_some() {
-            entries.insert(turn, Entry { node: node.clone(), since, given: None });
-        }
-    }
 }
 
 /// How the turns of a script end, in the order in which they do.

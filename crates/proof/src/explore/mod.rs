@@ -2,12 +2,12 @@
 //!
 //! It uses the real kernel, not a model: each step is an input, and the events are those of a real cast.
 
-mod answers;
-mod history;
+pub(crate) mod answers;
+pub(crate) mod history;
 mod property;
 mod race;
 mod search;
-mod step;
+pub(crate) mod step;
 
 use materia_contract::body::{
     ExploreBody, ExploreFinding, ExploreKind, ExploredHistory, Proof, PropertyAnswer,
@@ -15,8 +15,9 @@ use materia_contract::body::{
 use materia_contract::{NodeId, Plan};
 
 pub use history::{status, turn_ends};
-pub use property::Property;
+pub use property::{Property, broken};
 pub use search::{Link, Options};
+pub use step::created;
 
 use search::{Kind, Place, Search};
 use step::Step;

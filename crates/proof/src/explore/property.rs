@@ -153,6 +153,15 @@ impl Property {
     }
 }
 
+/// The first of these properties that a run at rest with these events does not have.
+#[must_use]
+pub fn broken<'p>(run: &Run, events: &[Event], properties: &'p [Property]) -> Option<&'p Property> {
+    properties.iter().find(|property| {
+        let ends = **property != Property::Completes || *run.phase() == Phase::Completed;
+        !ends || property.after(0, events, run).is_none()
+    })
+}
+
 fn innermost<'run>(run: &'run Run, node: &NodeId) -> Option<&'run str> {
     run.created()?.plan.nodes.get(node)?.loops.last().map(String::as_str)
 }

@@ -44,7 +44,15 @@ pub(crate) fn begin(plan: &Plan) -> Option<(Run, Vec<Event>)> {
 
 /// A run that begins now and has a timeline of so many entries.
 pub(crate) fn begin_with(plan: &Plan, timeline: u32) -> Option<(Run, Vec<Event>)> {
-    let created = RunCreated {
+    let mut run = Run::new(RunId::new("explored"));
+    let events = take(&mut run, 0, Input::Create(Box::new(created(plan, timeline))))?;
+    Some((run, events))
+}
+
+/// The beginning of a run of a plan in simulated time, with a timeline of so many entries.
+#[must_use]
+pub fn created(plan: &Plan, timeline: u32) -> RunCreated {
+    RunCreated {
         request: "explore".to_owned(),
         plan_hash: String::new(),
         plan: plan.clone(),
@@ -63,10 +71,7 @@ pub(crate) fn begin_with(plan: &Plan, timeline: u32) -> Option<(Run, Vec<Event>)
         key: None,
         workspace: None,
         journal_version: JOURNAL_VERSION_OF_PROJECT,
-    };
-    let mut run = Run::new(RunId::new("explored"));
-    let events = take(&mut run, 0, Input::Create(Box::new(created)))?;
-    Some((run, events))
+    }
 }
 
 /// Passes an input to the kernel. A run that only a person can continue rests.
