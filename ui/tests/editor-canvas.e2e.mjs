@@ -287,12 +287,12 @@ test("B15: the text changes the graph; a fault keeps the last sound graph and ma
     assert.equal(await page.locator(".canvas .card").count(), 7);
     const line = broken.slice(0, broken.indexOf('"sockets"')).split("\n").length;
     await byId(page, `json-note-${line}`).waitFor();
-    assert.match(await byId(page, "review").textContent(), /mend line/);
+    assert.match(await byId(page, "review").textContent(), /fix line/);
     // The canvas does not write into a broken text.
     await card(page, "Socket-4").click();
     await page.keyboard.press("Delete");
     assert.equal(await json(page), broken);
-    assert.match(await byId(page, "notice").textContent(), /Mend the text first/);
+    assert.match(await byId(page, "notice").textContent(), /Fix the text first/);
   });
 });
 

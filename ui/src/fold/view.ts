@@ -147,7 +147,7 @@ export function castState(state: {
 export function sentence(state: CastState): string {
   if (state.status === "waiting" && state.waiting) return waitingSentence(state);
   if (state.status === "failed" && state.error) return `${state.error.code}: ${unquoted(state.error.message)}`;
-  if (state.status === "aborted") return state.abortReason ?? "A person ended it.";
+  if (state.status === "aborted") return state.abortReason ?? "A person aborted the cast.";
   if (state.status === "completed")
     return `${counted(state.usage.turns, "turn")}, nothing is left to do${state.verdict === false ? ", and the last verdict is false" : ""}.`;
   const open = state.turns.filter((turn) => turn.outcome === "running");
@@ -172,12 +172,12 @@ function waitingSentence(state: CastState): string {
   const who = socket ? nameOf(state, socket) : "";
   const asked = socket ? state.questions[socket] : undefined;
   if (reason === "approval" && asked?.denied)
-    return `${who} was refused${asked.reason ? `: ${oneLine(asked.reason, 120)}` : ""}. It waits until somebody approves it.`;
+    return `${who} was refused${asked.reason ? `: ${oneLine(asked.reason, 120)}` : ""}. It waits until a person approves it.`;
   if (reason === "approval") return `${who} asks before it runs.`;
   if (reason === "multi_turn") return `${who} has answered and waits for you.`;
   // The folder and the commands stand where it is answered.
   if (reason === "workspace" && message.startsWith("somebody changed"))
-    return "Somebody changed the files of its workspace: go on with them, or put them back.";
+    return "The files of the workspace changed since the last turn: go on with them, or put them back.";
   return `${unquoted(message)}.`.replace(/\.\.$/, ".");
 }
 

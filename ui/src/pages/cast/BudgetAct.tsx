@@ -37,7 +37,7 @@ export function BudgetAct({ state, target, onDone }: BudgetActProps) {
       testid="budget-act"
       label="Change the budget"
       title="Change what may be spent"
-      text="A bound that you leave out stays as it is. When one is spent, the cast waits for you; what was spent stays spent."
+      text="Bounds that you leave empty do not change. When a bound is spent, the cast waits for you. Spent amounts still count."
       verb="Change the budget"
       ready={Object.keys(bounds).length > 0}
       onDone={(result, what) => {

@@ -70,7 +70,7 @@ export function Heads({ compared, views }: HeadsProps) {
                     {compared.forkedAt ? ` at event ${compared.forkedAt}` : ""}
                   </>
                 ) : (
-                  "begun by itself"
+                  "not a fork"
                 )}
               </td>
               <td>

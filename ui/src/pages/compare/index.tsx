@@ -78,8 +78,8 @@ function saying({ compared, views: [a, b] }: Both): string {
   const first =
     different === 0
       ? "Their turns are the same."
-      : `${different} of ${compared.rows.length} turns ${compared.forkedAt ? "since they parted " : ""}differ.`;
-  return `${first} ${parts.length > 0 ? `B took ${parts.join(", ")} than A.` : "B took as much as A."}`;
+      : `${different} of ${compared.rows.length} turns ${compared.forkedAt ? "since the fork " : ""}differ.`;
+  return `${first} ${parts.length > 0 ? `B took ${parts.join(", ")} than A.` : "B took the same as A."}`;
 }
 
 function Page(props: Both & { places: Places }) {

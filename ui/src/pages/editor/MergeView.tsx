@@ -20,7 +20,7 @@ export function MergeView({ store, conflict }: { store: EditorStore; conflict: C
     choices.map((one) => one ?? "yours"),
   );
   const broken = readText(merged).fault;
-  const who = of === "file" ? `${store.state.file} was changed by somebody else` : "Another tab changed this draft";
+  const who = of === "file" ? `${store.state.file} was changed outside this page` : "Another tab changed this draft";
   const done = () => {
     if (of === "file") store.settle(merged, theirs, mark);
     else store.settle(merged, store.state.base, store.state.hash, Number(mark));
@@ -70,7 +70,7 @@ export function MergeView({ store, conflict }: { store: EditorStore; conflict: C
       </div>
       {open === 0 && broken ? (
         <p className="err">
-          What comes of it is no JSON yet (line {broken.line}: {broken.message}). You can mend it in the text.
+          The merged text is not valid JSON yet (line {broken.line}: {broken.message}). You can fix it in the text.
         </p>
       ) : null}
       <div className="foot">
@@ -96,7 +96,7 @@ export function MergeView({ store, conflict }: { store: EditorStore; conflict: C
           Yours everywhere
         </button>
         <button type="button" className="btn primary" data-testid="merge-done" disabled={open > 0} onClick={done}>
-          {open > 0 ? `Decide ${open} more` : "Go on with this"}
+          {open > 0 ? `Decide ${open} more` : "Use the merged text"}
         </button>
       </div>
     </Dialog>

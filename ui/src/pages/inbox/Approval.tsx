@@ -57,7 +57,7 @@ export function Approval({ item, onAnswered }: CardProps) {
     <>
       <div className="ibody">
         {refused ? <Refused {...refused} /> : null}
-        <p className="sub">{refused ? "This was refused" : "Exactly this would run, once"}</p>
+        <p className="sub">{refused ? "This was refused" : "Exactly this will run, once"}</p>
         <div className="argv" data-testid="argv">
           {isArgv
             ? runs.map((word, index) => (
@@ -84,7 +84,7 @@ export function Approval({ item, onAnswered }: CardProps) {
         </div>
         <div className="two">
           <div>
-            <p className="sub">It is given</p>
+            <p className="sub">Input</p>
             <GivenText given={given.value} />
             {given.error ? <ErrorBox error={given.error} /> : null}
           </div>
@@ -120,7 +120,7 @@ export function Approval({ item, onAnswered }: CardProps) {
               <dt>Who asked</dt>
               <dd>
                 <Link to={castPath(item, { socket: node, tab: "why" })} data-testid="who-asked">
-                  Why it came to this
+                  Why it asks
                 </Link>
               </dd>
             </div>
@@ -168,7 +168,7 @@ export function Approval({ item, onAnswered }: CardProps) {
               className="field"
               value={reason}
               onChange={(event) => setReason(event.target.value)}
-              placeholder="Kept with the refusal"
+              placeholder="Stored with the refusal"
               data-testid="deny-reason"
             />
           </label>
@@ -181,7 +181,7 @@ export function Approval({ item, onAnswered }: CardProps) {
               onChange={(event) => setRoute(event.target.checked)}
               data-testid="deny-route"
             />{" "}
-            Send the work back with this reason, so that the cast goes on
+            Send the work back with this reason, and continue the cast
           </label>
         ) : null}
       </div>
@@ -193,10 +193,10 @@ export function Approval({ item, onAnswered }: CardProps) {
             testid="approve-refused"
             title="Approve what was refused?"
             text={`It was refused${refused.reason ? `: ${oneLine(refused.reason, 300)}` : ""}. If you approve, it runs once with the input above, and the cast goes on.`}
-            verb="Approve all the same"
+            verb="Approve anyway"
             onDone={() => onAnswered(`Approved after a refusal: ${node}`)}
           >
-            Approve all the same…
+            Approve anyway…
           </Confirm>
         ) : (
           <>

@@ -45,7 +45,7 @@ export function titleOf(item: InboxItem, name = item.node ?? ""): string {
     case "multi_turn":
       return `${who} has answered and waits for you`;
     case "stall":
-      return `${who} goes in circles`;
+      return `${who} repeats without progress`;
     case "budget":
       return "The budget is spent";
     case "workspace":

@@ -44,7 +44,7 @@ export function TryIt({ project, materia, saved }: { project: string; materia: s
   return (
     <section className="f" aria-label="Try it" data-testid="try-it">
       <h3 className="l">
-        Try it<span className="faint">it really runs, in the project's folder</span>
+        Try it<span className="faint">runs the real program in the project folder</span>
       </h3>
       <textarea
         className="field mono"

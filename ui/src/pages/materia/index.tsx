@@ -59,7 +59,7 @@ export function Loadouts() {
       <section className="index" aria-label="Loadouts">
         <header>
           <h1>Loadouts</h1>
-          <p className="dim">A loadout says what runs, in which order, and where it goes from there.</p>
+          <p className="dim">A loadout says what runs, in which order, and what runs next.</p>
           <ProjectPick project={project} />
           <NewLoadout taken={items.map((item) => item.name)} />
         </header>
@@ -131,7 +131,7 @@ export function Loadouts() {
               </div>
             ) : null}
             {one.value.findings.length === 0 ? (
-              <p className="dim">✓ Sound: nothing was found.</p>
+              <p className="dim">✓ No problems found.</p>
             ) : (
               <ul className="findings">
                 {one.value.findings.map((finding) => (

@@ -36,21 +36,23 @@ function Told() {
   return (
     <>
       <p className="dim">
-        The number of casts that need you stands in the title of this tab. A notice of the system comes too, if you
-        wish, while you look elsewhere.
+        The title of this tab shows the number of casts that need you. If you allow notifications, the system shows one
+        while this tab is in the background.
       </p>
       {now === "unknown" ? (
-        <p className="faint">This browser has no notices.</p>
+        <p className="faint">This browser does not support notifications.</p>
       ) : now === "refused" ? (
-        <p className="faint">This browser refuses notices of this page; its own settings can allow them.</p>
+        <p className="faint">
+          This browser blocks notifications of this page. You can allow them in the settings of the browser.
+        </p>
       ) : (
         <Seg
-          label="Notices"
+          label="Notifications"
           now={now}
           onPick={(next) => void wishNotices(next === "on").then(setNow)}
           items={[
             { id: "off", label: "Only the title" },
-            { id: "on", label: "Notices, too" },
+            { id: "on", label: "Title and notifications" },
           ]}
         />
       )}

@@ -48,7 +48,7 @@ export function WhyTab(props: PanelProps & { turn: Turn | undefined; newest: boo
       {lines}
       {answer.because.length > 0 ? (
         <>
-          <h3 className="sub">{answer.ran ? "How it came to run" : "What is known"}</h3>
+          <h3 className="sub">{answer.ran ? "Why it ran" : "What is known"}</h3>
           <ol className="chain">
             {answer.because.map((one) => (
               <li key={`${one.seq}${one.text}`}>
@@ -94,7 +94,7 @@ export function WhyTab(props: PanelProps & { turn: Turn | undefined; newest: boo
       </ul>
       {answer.suggestion ? (
         <>
-          <h3 className="sub">What would let it run</h3>
+          <h3 className="sub">To let it run</h3>
           {answer.suggestion.steps.map((step) => (
             <div key={step.text} className="step">
               <span className="dim sm">
@@ -167,8 +167,8 @@ function Trigger({ state, target, socket }: { state: CastState; target: Target; 
         <textarea
           className="field"
           rows={2}
-          aria-label="What it is told, if anything"
-          placeholder="What it is told, if anything"
+          aria-label="Text for the turn (optional)"
+          placeholder="Text for the turn (optional)"
           value={message}
           onChange={(event) => setMessage(event.target.value)}
         />
