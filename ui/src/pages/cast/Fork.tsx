@@ -87,7 +87,7 @@ export function Fork({ state, target, past, socket, onDone }: ForkProps) {
           <span className="pop" role="group" aria-label="The fork">
             <ErrorBox error={failed.error} />
             <p>
-              The fork <span className="mono">{failed.castId}</span> is there, at rest.
+              The fork <span className="mono">{failed.castId}</span> exists but is not running.
             </p>
             <button
               type="button"

@@ -136,7 +136,7 @@ function Page(props: Both & { places: Places }) {
           <div className="picture">
             <p className="faint sm">
               Turns and traversals as A : B.{" "}
-              {routes.length === 0 ? "Both took every way equally often." : "Thick where they differ."}
+              {routes.length === 0 ? "Both took every edge equally often." : "Thick lines show the differences."}
             </p>
             <MiniGraph
               grid={a.graph}

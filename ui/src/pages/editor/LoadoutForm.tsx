@@ -24,7 +24,7 @@ export function LoadoutForm({ store, state, findings }: FormProps) {
   return (
     <>
       <Part title="Loadout">
-        <Row label="Begins at">
+        <Row label="Entry">
           <SelectField
             label="Entry"
             testid="loadout-entry"
@@ -75,7 +75,7 @@ export function LoadoutForm({ store, state, findings }: FormProps) {
           />
         </Group>
       ))}
-      <Part title="In it">
+      <Part title="Contents">
         <p className="dim sm">
           {[
             count(loadout.sockets.length, "socket"),

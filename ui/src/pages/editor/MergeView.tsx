@@ -31,8 +31,8 @@ export function MergeView({ store, conflict }: { store: EditorStore; conflict: C
         <h2>{who}</h2>
         <p className="dim sm">
           {conflicts.length === 0
-            ? "The changes do not touch each other."
-            : `${conflicts.length === 1 ? "One place was" : `${conflicts.length} places were`} changed by both. Everything else is merged.`}
+            ? "The changes do not conflict."
+            : `${conflicts.length === 1 ? "One change conflicts" : `${conflicts.length} changes conflict`}. Everything else is merged.`}
         </p>
       </header>
       <div className="meets" data-testid="merge">

@@ -74,11 +74,11 @@ export function Approval({ item, onAnswered }: CardProps) {
           <span className="grow" />
           <span className="faint sm">
             {isArgv ? `${runs.length} ${runs.length === 1 ? "word" : "words"}, ` : ""}
-            {item.approval?.shell ? <strong className="warn">a shell reads a script, </strong> : null}
+            {item.approval?.shell ? <strong className="warn">runs a script in a shell, </strong> : null}
             {odd === 0 ? (
               "no hidden characters"
             ) : (
-              <strong className="warn">{odd} odd characters, shown by number</strong>
+              <strong className="warn">{odd} unusual characters, shown by code</strong>
             )}
           </span>
         </div>
@@ -117,7 +117,7 @@ export function Approval({ item, onAnswered }: CardProps) {
               </dd>
             </div>
             <div>
-              <dt>Who asked</dt>
+              <dt>Cause</dt>
               <dd>
                 <Link to={castPath(item, { socket: node, tab: "why" })} data-testid="who-asked">
                   Why it asks

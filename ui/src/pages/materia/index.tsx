@@ -105,7 +105,7 @@ export function Loadouts() {
                 <Foreign text={one.value.name} />
               </h2>
               <Link className="btn" to={`/loadouts/${encodeURIComponent(one.value.name)}`} data-testid="open-editor">
-                {shown?.layer === "shipped" ? "Look at it" : "Edit"}
+                {shown?.layer === "shipped" ? "Open" : "Edit"}
               </Link>
               <Link
                 className="btn"

@@ -18,12 +18,12 @@ export function Own() {
           setLook(next);
         }}
         items={[
-          { id: "system", label: "As the system" },
+          { id: "system", label: "System" },
           { id: "light", label: "Light" },
           { id: "dark", label: "Dark" },
         ]}
       />
-      <h2>Being told</h2>
+      <h2>Notifications</h2>
       <Told />
       <h2>Budget of new casts</h2>
       <Usual />
@@ -70,7 +70,7 @@ function Usual() {
   const [bounds, setBounds] = useState<Bounds>(usualBounds);
   return (
     <>
-      <p className="dim">The launch sheet begins with these. A cast waits for you when one is spent.</p>
+      <p className="dim">New casts start with these bounds. A cast waits for you when a bound is spent.</p>
       <div className="usual">
         {names.map(([name, label]) => (
           <label key={name}>

@@ -141,7 +141,7 @@ function Row({ one, store, state, onEvent, onTurn }: RowProps) {
         </p>
       )}
       <button type="button" className="btn small" aria-expanded={open} onClick={() => setOpen(!open)}>
-        {open ? "Fold" : "Show all of it"}
+        {open ? "Collapse" : "Show all"}
       </button>
     </li>
   );

@@ -128,7 +128,7 @@ function Arrivals({ store, state, turn, onEvent }: PanelProps & { turn: Turn }) 
   if (came.length === 0) return null;
   return (
     <>
-      <h3 className="sub">Over which lines</h3>
+      <h3 className="sub">Lines that brought its input</h3>
       <ul className="arrivals" data-testid="arrivals">
         {came.map((one) => (
           <li key={one.seq}>
@@ -160,7 +160,7 @@ function Trigger({ state, target, socket }: { state: CastState; target: Target; 
       act={{ do: "trigger", node: socket, ...(message.trim() ? { message } : {}), ...(asks ? { approve: true } : {}) }}
       testid="trigger"
       title={`Start a turn of ${nameOf(state, socket)}`}
-      text={`It takes everything that waits there, whatever the pace or its trigger.${asks ? " Its question is answered with yes, too." : ""}`}
+      text={`The turn takes all waiting inputs. It starts regardless of the pace and the trigger of the socket.${asks ? " This also approves the turn." : ""}`}
       verb="Start the turn"
       onDone={() => setMessage("")}
       body={
