@@ -164,7 +164,7 @@ export async function post<T>(
   query?: Query,
   signal?: AbortSignal,
 ): Promise<T> {
-  if (local) throw new Error("An exported file can only be looked at.");
+  if (local) throw new Error("An exported file is read only.");
   const headers = authorised({ "Content-Type": "application/json", "Idempotency-Key": idempotencyKey });
   const answer = await ask(path, query, {
     method: "POST",
@@ -188,7 +188,7 @@ export async function change<T>(
   ifMatch: string,
   body?: unknown,
 ): Promise<T> {
-  if (local) throw new Error("An exported file can only be looked at.");
+  if (local) throw new Error("An exported file is read only.");
   const headers = authorised({ "Content-Type": "application/json", "If-Match": ifMatch });
   const answer = await ask(path, query, {
     method,

@@ -139,7 +139,7 @@ export function castState(state: {
         return { state: "idle", word: "Paused" };
       return { state: "needs_you", word: "Needs you" };
     default:
-      return state.driven === false ? { state: "queued", word: "At rest" } : { state: "running", word: "Running" };
+      return state.driven === false ? { state: "queued", word: "Idle" } : { state: "running", word: "Running" };
   }
 }
 
@@ -156,14 +156,14 @@ export function sentence(state: CastState): string {
   if (!turn && state.publishing) return "Every turn has ended; its branch is being published.";
   if (!turn) return `Between turns. ${done}`.trim();
   const who = nameOf(state, turn.socket);
-  const more = open.length > 1 ? ` ${open.length - 1} more under way.` : "";
+  const more = open.length > 1 ? ` ${open.length - 1} more running.` : "";
   const cause = sentBackBy(state, turn);
   const again = cause ? ` again: ${nameOf(state, cause.socket)} sent it back with a reason` : "";
   const item = turn.item
     ? ` does “${oneLine(itemTitle(state, turn.item), 60)}”${again}`
     : again
       ? ` runs${again}`
-      : " is at work";
+      : " is running";
   return `${who}${item}.${more} ${done}`.trim();
 }
 

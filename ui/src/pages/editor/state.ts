@@ -92,7 +92,9 @@ export function readText(text: string): { value: Json | undefined; fault: Editor
       },
     };
   const value = getNodeValue(root) as Json;
-  return root.type === "object" ? { value, fault: null } : { value, fault: { message: "it is no object", line: 1 } };
+  return root.type === "object"
+    ? { value, fault: null }
+    : { value, fault: { message: "the document is not a JSON object", line: 1 } };
 }
 
 const read = new WeakMap<ConfigFile, Json | undefined>();

@@ -157,7 +157,7 @@ export function Approval({ item, onAnswered }: CardProps) {
             </div>
             <div>
               <strong>If you do nothing</strong>
-              <p>It waits; there is no time limit. A newer payload asks again.</p>
+              <p>The cast waits, without a timeout. A newer payload asks again.</p>
             </div>
           </div>
         )}

@@ -309,7 +309,7 @@ export function Launch({ onClose }: { onClose: () => void }) {
           </p>
           {beside.length > 0 ? (
             <p className="warn" data-testid="beside">
-              {beside.length === 1 ? "Another cast is" : `${beside.length} other casts are`} under way in this folder:{" "}
+              {beside.length === 1 ? "Another cast is" : `${beside.length} other casts are`} running in this folder:{" "}
               {beside.map((other) => other.castId).join(", ")}. Each sees what the others change.
             </p>
           ) : null}
