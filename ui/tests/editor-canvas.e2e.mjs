@@ -198,7 +198,7 @@ test("B11: a verdict asked of text is a problem, and saving says why it is not p
     await page.locator('[data-code="graph::needs-json"]').first().waitFor();
     const review = byId(page, "review");
     await until(async () => await review.isDisabled());
-    assert.match(await review.textContent(), /mend \d+ errors? first/);
+    assert.match(await review.textContent(), /fix \d+ errors? first/);
     await page.locator('[data-code="graph::needs-json"] [data-testid="fix"]').first().click();
     await until(async () => !(await review.isDisabled()) || (await byId(page, "start-cast").count()) > 0);
   });
