@@ -157,7 +157,7 @@ export function App({ refused }: { refused: string | null }) {
             to={to}
             title={word}
             data-testid={`nav-${id}`}
-            aria-label={id === "inbox" && waits > 0 ? `${word} ${waits}, what waits` : word}
+            aria-label={id === "inbox" && waits > 0 ? `${word} ${waits}, waiting for you` : word}
             {...(place.rail === id ? { "aria-current": "page" as const } : {})}
           >
             <Icon className="ico" />
@@ -182,7 +182,7 @@ export function App({ refused }: { refused: string | null }) {
         </Link>
       </nav>
       <header className="top">
-        <nav className="crumb" aria-label="Where you are">
+        <nav className="crumb" aria-label="Breadcrumb">
           {place.crumb}
         </nav>
         <ProjectName />
@@ -225,7 +225,7 @@ function Today() {
     <span
       className="today nowrap"
       data-testid="today"
-      title={`Casts that began today${unknown > 0 ? `; the cost of ${unknown} is unknown` : ""}${sure ? "" : "; older ones are not read"}`}
+      title={`Casts that began today${unknown > 0 ? `; the cost of ${unknown} is unknown` : ""}${sure ? "" : "; older casts are not loaded"}`}
     >
       Today <strong>{money(cost)}</strong>
     </span>
@@ -236,7 +236,9 @@ function Reading() {
   const { connection } = useLive();
   return (
     <p className="empty" role="status">
-      {connection.kind === "connected" ? "Reading…" : "The server does not answer. The page goes on when it is back."}
+      {connection.kind === "connected"
+        ? "Reading…"
+        : "The server does not answer. The page reconnects when the server is back."}
     </p>
   );
 }

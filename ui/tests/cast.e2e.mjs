@@ -321,7 +321,7 @@ test("C14: a fork at an event is a new cast; the old one is not touched; compare
     assert.equal(server.casts.get(demo).events.length, before);
     await page.goto(`${server.url}/casts/${demo}/compare/${demo}-fork`);
     await byId(page, "compare-page").waitFor();
-    assert.match(await byId(page, "compare-sentence").textContent(), /\d+ of \d+ turns since they parted differ/);
+    assert.match(await byId(page, "compare-sentence").textContent(), /\d+ of \d+ turns since the fork differ/);
     await page.getByText("only A").first().waitFor();
   }));
 

@@ -198,7 +198,7 @@ test("B11: a verdict asked of text is a problem, and saving says why it is not p
     await page.locator('[data-code="graph::needs-json"]').first().waitFor();
     const review = byId(page, "review");
     await until(async () => await review.isDisabled());
-    assert.match(await review.textContent(), /mend \d+ errors? first/);
+    assert.match(await review.textContent(), /fix \d+ errors? first/);
     await page.locator('[data-code="graph::needs-json"] [data-testid="fix"]').first().click();
     await until(async () => !(await review.isDisabled()) || (await byId(page, "start-cast").count()) > 0);
   });
@@ -287,12 +287,12 @@ test("B15: the text changes the graph; a fault keeps the last sound graph and ma
     assert.equal(await page.locator(".canvas .card").count(), 7);
     const line = broken.slice(0, broken.indexOf('"sockets"')).split("\n").length;
     await byId(page, `json-note-${line}`).waitFor();
-    assert.match(await byId(page, "review").textContent(), /mend line/);
+    assert.match(await byId(page, "review").textContent(), /fix line/);
     // The canvas does not write into a broken text.
     await card(page, "Socket-4").click();
     await page.keyboard.press("Delete");
     assert.equal(await json(page), broken);
-    assert.match(await byId(page, "notice").textContent(), /Mend the text first/);
+    assert.match(await byId(page, "notice").textContent(), /Fix the text first/);
   });
 });
 

@@ -59,7 +59,7 @@ test("the sheet says which casts are under way in the folder, where either may w
   const page = await sheet();
   // An agent that only reads sees what the other cast writes; so does one in Planning.
   await byId(page, "beside").waitFor();
-  assert.match(await byId(page, "beside").textContent(), /^Another cast is under way in this folder: first\./);
+  assert.match(await byId(page, "beside").textContent(), /^Another cast is running in this folder: first\./);
   assert.deepEqual(await violations(page), []);
   await page.getByRole("button", { name: "Planning" }).click();
   await byId(page, "loadout-Breaks").check();

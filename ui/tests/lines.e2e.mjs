@@ -50,7 +50,7 @@ test("a line that is pressed shows what went over it, whole, and the turn that t
   const row = byId(page, "line-passed").locator("li");
   assert.equal(await row.count(), 1);
   assert.match(await row.textContent(), /Build took it/);
-  await row.getByRole("button", { name: "Show all of it" }).click();
+  await row.getByRole("button", { name: "Show all" }).click();
   const whole = JSON.parse(await byId(page, "payload-text").locator("pre").textContent());
   assert.equal(whole.context, long);
   assert.deepEqual(await violations(page), []);
@@ -72,7 +72,7 @@ test("what waits on a line is shown; a line is reached and left by keys, and tol
   const waits = byId(page, "line-waits").locator("li");
   await waits.waitFor();
   assert.match(await waits.textContent(), /waits for Build/);
-  await waits.getByRole("button", { name: "Show all of it" }).click();
+  await waits.getByRole("button", { name: "Show all" }).click();
   assert.equal((await byId(page, "payload-text").locator("pre").textContent()).trim(), "built");
   await page.keyboard.press("Escape");
   await byId(page, "panel").waitFor();

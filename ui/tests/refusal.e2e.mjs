@@ -49,7 +49,7 @@ test("what is asked is shown whole; a refusal is another card, and approving it 
   const card = byId(page, "inbox-asks");
   await card.locator('[data-testid="given"]').waitFor();
   // A shell reads what runs, and nothing else is said.
-  assert.match(await byId(page, "argv").textContent(), /a shell reads a script/);
+  assert.match(await byId(page, "argv").textContent(), /runs a script in a shell/);
   assert.doesNotMatch(await card.textContent(), /no shell/);
   // The input as the turn gets it, with its end.
   const given = await byId(page, "given").locator("pre").textContent();

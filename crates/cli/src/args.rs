@@ -28,7 +28,7 @@ pub(crate) struct Global {
     /// Print data as JSON on standard output
     #[arg(long, global = true, help_heading = "Options for every command")]
     pub json: bool,
-    /// Say nothing to people but errors and warnings, and ask nothing
+    /// Print only errors and warnings as messages, and ask no questions
     #[arg(long, short, global = true, help_heading = "Options for every command")]
     pub quiet: bool,
 }
@@ -90,40 +90,41 @@ pub(crate) struct RunOptions {
     /// Answer every agent socket from FILE instead of asking a model
     #[arg(long, value_name = "FILE", help_heading = "Options of a run")]
     pub script: Option<PathBuf>,
-    /// Simulate the clock: delays and time limits cost nothing (only with --script)
+    /// Simulate the clock: delays and timeouts take no real time (only with --script)
     #[arg(long, help_heading = "Options of a run")]
     pub virtual_time: bool,
-    /// Ask the agent NAME in every socket that names none
+    /// Use the agent NAME in every socket that names no agent
     #[arg(long, value_name = "NAME", help_heading = "Options of a run")]
     pub provider: Option<String>,
-    /// Keep what the agents say in DIR, secrets removed, to replay it later
+    /// Record the agents' answers in DIR, without secrets, to replay them later
     #[arg(long, value_name = "DIR", help_heading = "Options of a run")]
     pub record: Option<PathBuf>,
     /// Answer every agent socket from the recording in DIR instead of asking a model
     #[arg(long, value_name = "DIR", help_heading = "Options of a run")]
     pub replay: Option<PathBuf>,
-    /// Name the cast ID instead of making a name up
+    /// Use ID as the id of the cast instead of a generated one
     #[arg(long, value_name = "ID", help_heading = "Options of a run")]
     pub cast_id: Option<String>,
-    /// Approve what the project's own configuration would do and what this cast runs, and remember that
+    /// Approve the project's own configuration and everything that this cast runs, and remember the
+    /// approval
     #[arg(long, help_heading = "Options of a run")]
     pub trust: bool,
-    /// Vouch for a journal that your materia did not begin here, and carry it on as your own
+    /// Trust a journal that your materia did not begin here, and continue it as your own
     #[arg(long, help_heading = "Options of a run")]
     pub trust_journal: bool,
-    /// Let turns write only under the folder of documents
+    /// Let turns write only in the documents folder
     #[arg(long, help_heading = "Options of a run")]
     pub planning: bool,
-    /// Start no turn by itself; a person does
+    /// Start a turn only when a person asks for it
     #[arg(long, help_heading = "Options of a run")]
     pub interactive: bool,
-    /// Exit 1 where the cast completes and its verdict is false
+    /// Exit with 1 if the cast completes and its verdict is false
     #[arg(long, conflicts_with = "detach", help_heading = "Options of a run")]
     pub strict_end: bool,
-    /// Hand the cast to your server, which is started in the background if there is none, and return
+    /// Hand the cast to your server and return; if no server runs, start one in the background
     #[arg(long, help_heading = "Options of a run")]
     pub detach: bool,
-    /// Ask nothing on the terminal; a cast that needs a person waits (exit 3)
+    /// Ask no questions on the terminal; a cast that needs a person waits (exit 3)
     #[arg(long, help_heading = "Options of a run")]
     pub no_input: bool,
     /// The files from which a cast in a workspace goes on, as `resume` is told.

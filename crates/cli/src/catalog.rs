@@ -24,7 +24,7 @@ pub(crate) struct CopyOptions {
     /// Copy NAME into the project's file, to edit it there
     #[arg(long, value_name = "NAME")]
     pub copy: Option<String>,
-    /// The name of the copy; otherwise it has the same and takes the place of the other
+    /// The name of the copy; without it the copy has the same name and overrides the original
     #[arg(long = "as", value_name = "NEW", requires = "copy")]
     pub new_name: Option<String>,
 }

@@ -17,7 +17,7 @@ export class Refusal extends Error {
 /** The server does not answer. It may be back soon. */
 export class Lost extends Error {
   constructor() {
-    super("The server does not answer. The page goes on when it is back.");
+    super("The server does not answer. The page reconnects when the server is back.");
   }
 }
 
@@ -48,7 +48,7 @@ export async function proved(): Promise<void> {
   const verifier = kept(VERIFIER);
   if (!verifier || proof !== keyedHash(verifier, `${nonce}:${location.port || "80"}`)) {
     const detail =
-      "Another program answers at this address, or everybody was signed out. Nothing was sent to it; open the page with a new link.";
+      "Another program answers at this address, or all browsers were signed out. The page sent nothing to it. Open the page with a new link.";
     throw new Refusal({ title: "Not the server", status: 0, code: "other_server", detail });
   }
   proven = true;
@@ -164,7 +164,7 @@ export async function post<T>(
   query?: Query,
   signal?: AbortSignal,
 ): Promise<T> {
-  if (local) throw new Error("An exported file can only be looked at.");
+  if (local) throw new Error("An exported file is read only.");
   const headers = authorised({ "Content-Type": "application/json", "Idempotency-Key": idempotencyKey });
   const answer = await ask(path, query, {
     method: "POST",
@@ -188,7 +188,7 @@ export async function change<T>(
   ifMatch: string,
   body?: unknown,
 ): Promise<T> {
-  if (local) throw new Error("An exported file can only be looked at.");
+  if (local) throw new Error("An exported file is read only.");
   const headers = authorised({ "Content-Type": "application/json", "If-Match": ifMatch });
   const answer = await ask(path, query, {
     method,

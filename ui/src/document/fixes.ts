@@ -110,7 +110,7 @@ const fixes: Record<string, Maker> = {
   "loop::advance-outside": onSocket("Remove it", (writer, { loadout, id }) =>
     writer.remove(at(loadout, "sockets", id, "advance")),
   ),
-  "loop::never-advances": onLoop("Let the last one move on", (writer, { loadout, id }) => {
+  "loop::never-advances": onLoop("Let the last socket advance the loop", (writer, { loadout, id }) => {
     const last = readIn(writer, loadout)
       .loops.find((one) => one.id === id)
       ?.sockets.at(-1);

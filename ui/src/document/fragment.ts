@@ -28,22 +28,22 @@ export function copied(loadout: Loadout, ids: string[]): string {
 
 /** Reads a fragment, or says in one sentence why the text is none. */
 export function readFragment(text: string): Fragment | string {
-  if (text.length > MOST_CHARS) return "What was pasted is too large to be part of a loadout.";
+  if (text.length > MOST_CHARS) return "The pasted text is too large to be part of a loadout.";
   const { root, errors } = parse(text);
-  if (!root || errors.length > 0) return "What was pasted is no JSON.";
+  if (!root || errors.length > 0) return "The pasted text is not valid JSON.";
   const value = new Writer(text).value([]) ?? null;
   if (value === null || typeof value !== "object" || Array.isArray(value))
-    return "What was pasted is no part of a loadout: it is no object.";
+    return "The pasted text is not part of a loadout: it is not a JSON object.";
   const sockets = object(value.sockets);
   const names = Object.keys(sockets);
-  if (names.length === 0) return "What was pasted has no `sockets`.";
+  if (names.length === 0) return "The pasted text has no `sockets`.";
   if (names.length > MOST_SOCKETS)
-    return `What was pasted has ${names.length} sockets; at most ${MOST_SOCKETS} can be pasted.`;
+    return `The pasted text has ${names.length} sockets; at most ${MOST_SOCKETS} can be pasted.`;
   const odd = names.find((name) => typeof object(sockets[name]).materia !== "string");
-  if (odd !== undefined) return `The socket ${odd} of what was pasted names no materia.`;
+  if (odd !== undefined) return `The socket ${odd} of the pasted text names no materia.`;
   const loops = object(value.loops);
   const bad = Object.keys(loops).find((name) => strings(object(loops[name]).sockets).length === 0);
-  if (bad !== undefined) return `The loop ${bad} of what was pasted has no sockets.`;
+  if (bad !== undefined) return `The loop ${bad} of the pasted text has no sockets.`;
   return { sockets, loops };
 }
 

@@ -22,7 +22,7 @@ export function loopFault(loadout: Loadout, ids: string[]): string | null {
     if (shared.length === 0) continue;
     const inside = known.every((id) => loop.sockets.includes(id));
     const around = loop.sockets.every((id) => known.includes(id));
-    if (inside && around) return `These sockets are the loop ${loop.id} already.`;
+    if (inside && around) return `These sockets already form the loop ${loop.id}.`;
     if (!inside && !around)
       return `${shared[0]} is in the loop ${loop.id}, and others are not: one loop must lie in the other.`;
   }

@@ -139,7 +139,7 @@ export function castState(state: {
         return { state: "idle", word: "Paused" };
       return { state: "needs_you", word: "Needs you" };
     default:
-      return state.driven === false ? { state: "queued", word: "At rest" } : { state: "running", word: "Running" };
+      return state.driven === false ? { state: "queued", word: "Idle" } : { state: "running", word: "Running" };
   }
 }
 
@@ -147,7 +147,7 @@ export function castState(state: {
 export function sentence(state: CastState): string {
   if (state.status === "waiting" && state.waiting) return waitingSentence(state);
   if (state.status === "failed" && state.error) return `${state.error.code}: ${unquoted(state.error.message)}`;
-  if (state.status === "aborted") return state.abortReason ?? "A person ended it.";
+  if (state.status === "aborted") return state.abortReason ?? "A person aborted the cast.";
   if (state.status === "completed")
     return `${counted(state.usage.turns, "turn")}, nothing is left to do${state.verdict === false ? ", and the last verdict is false" : ""}.`;
   const open = state.turns.filter((turn) => turn.outcome === "running");
@@ -156,14 +156,14 @@ export function sentence(state: CastState): string {
   if (!turn && state.publishing) return "Every turn has ended; its branch is being published.";
   if (!turn) return `Between turns. ${done}`.trim();
   const who = nameOf(state, turn.socket);
-  const more = open.length > 1 ? ` ${open.length - 1} more under way.` : "";
+  const more = open.length > 1 ? ` ${open.length - 1} more running.` : "";
   const cause = sentBackBy(state, turn);
   const again = cause ? ` again: ${nameOf(state, cause.socket)} sent it back with a reason` : "";
   const item = turn.item
     ? ` does “${oneLine(itemTitle(state, turn.item), 60)}”${again}`
     : again
       ? ` runs${again}`
-      : " is at work";
+      : " is running";
   return `${who}${item}.${more} ${done}`.trim();
 }
 
@@ -172,12 +172,12 @@ function waitingSentence(state: CastState): string {
   const who = socket ? nameOf(state, socket) : "";
   const asked = socket ? state.questions[socket] : undefined;
   if (reason === "approval" && asked?.denied)
-    return `${who} was refused${asked.reason ? `: ${oneLine(asked.reason, 120)}` : ""}. It waits until somebody approves it.`;
+    return `${who} was refused${asked.reason ? `: ${oneLine(asked.reason, 120)}` : ""}. It waits until a person approves it.`;
   if (reason === "approval") return `${who} asks before it runs.`;
   if (reason === "multi_turn") return `${who} has answered and waits for you.`;
   // The folder and the commands stand where it is answered.
   if (reason === "workspace" && message.startsWith("somebody changed"))
-    return "Somebody changed the files of its workspace: go on with them, or put them back.";
+    return "The files of the workspace changed since the last turn: go on with them, or put them back.";
   return `${unquoted(message)}.`.replace(/\.\.$/, ".");
 }
 

@@ -169,7 +169,7 @@ function Flow(props: GraphProps & { drawn: Drawn }) {
         <button
           type="button"
           className="btn quiet icon"
-          aria-label="Show all of it"
+          aria-label="Fit the graph to the window"
           onClick={() => void showAll(flow, drawn, width, height)}
         >
           <Maximize className="ico" />

@@ -13,9 +13,9 @@ export class Boundary extends Component<{ children: ReactNode }, { fault: Error 
     if (!fault) return this.props.children;
     return (
       <div className="empty" data-testid="fault">
-        <h1>This page has a fault</h1>
+        <h1>This page has an error</h1>
         <p className="error-box">{fault.message}</p>
-        <p>Nothing was lost: casts go on without the page, and their log is whole.</p>
+        <p>Nothing was lost: casts continue without the page, and their log is complete.</p>
         <button type="button" className="btn" onClick={() => this.setState({ fault: null })}>
           Try again
         </button>

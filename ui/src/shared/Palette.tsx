@@ -80,7 +80,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
         data-autofocus
         data-testid="palette-input"
         aria-label="Find casts, sockets, events, pages"
-        placeholder="A request, an id, a page; here also a socket or an event"
+        placeholder="Search requests, ids and pages; in a cast also sockets and events"
         value={words}
         onChange={(event) => {
           setWords(event.target.value);
@@ -108,7 +108,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
           );
         })}
       </ul>
-      {found.length === 0 ? <p className="faint">Nothing has these words.</p> : null}
+      {found.length === 0 ? <p className="faint">No results.</p> : null}
     </Dialog>
   );
 }

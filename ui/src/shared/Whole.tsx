@@ -22,7 +22,7 @@ export function Whole({ value, label, testid }: { value: Json; label: string; te
       <div className="row sm">
         {long ? (
           <button type="button" className="btn small" aria-expanded={open} onClick={() => setOpen(!open)}>
-            {open ? "Fold" : "Show all"}
+            {open ? "Collapse" : "Show all"}
           </button>
         ) : null}
         <span className="faint grow">

@@ -12,15 +12,15 @@ use crate::terminal::Terminal;
 
 /// End a cast for good
 ///
-/// The turn under way is stopped with everything it started. What it had written stays. An
-/// aborted cast cannot be resumed.
+/// The running turn is stopped with every process it started. Files that it wrote stay. An aborted
+/// cast cannot be resumed.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  materia abort last")]
 pub(crate) struct AbortArgs {
     /// The cast: its id, the beginning of it, or `last`
     #[arg(value_name = "ID")]
     id: String,
-    /// Vouch for a journal that your materia did not begin here, and end its cast
+    /// Trust a journal that your materia did not begin here, and end its cast
     #[arg(long)]
     trust_journal: bool,
 }

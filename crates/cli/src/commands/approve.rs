@@ -8,11 +8,11 @@ use crate::continuation::Continuation;
 use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
 
-/// Let a turn run that waits for approval, and carry the cast on
+/// Approve a turn that waits for approval, and resume the cast
 ///
-/// What is approved is named by hash: the socket, its item and the payloads it would take. If
-/// another payload arrives before the turn starts, approval is asked for again. A turn that was
-/// refused runs after all. Without SOCKET the only one that waits is meant.
+/// The approval is bound to a hash of the socket, its item and the payloads it would take. If
+/// another payload arrives before the turn starts, the cast asks again. A refused turn can still be
+/// approved. SOCKET may be left out if only one socket waits.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  materia approve last\n  materia approve last Deploy\n  materia approve last Deploy --no-run"
@@ -24,9 +24,9 @@ pub(crate) struct ApproveArgs {
 
 /// Refuse a turn that waits for approval
 ///
-/// Its inputs are kept, and the cast waits where it is. `materia approve` lets the turn run after
-/// all. With --route the turn counts as `satisfied: false`, the reason as its context, and the cast
-/// goes on over an edge with `"when": "not_satisfied"`. Without SOCKET the only one that waits is meant.
+/// Its inputs are kept, and the cast waits. `materia approve` can still approve the turn later.
+/// With --route the turn counts as `satisfied: false`, the reason as its context, and the cast goes
+/// on over an edge with `"when": "not_satisfied"`. SOCKET may be left out if only one socket waits.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  materia deny last\n  materia deny last Deploy --reason \"not on a Friday\"\n  materia deny last Deploy --route --reason \"the tests are missing\""
@@ -34,7 +34,8 @@ pub(crate) struct ApproveArgs {
 pub(crate) struct DenyArgs {
     #[command(flatten)]
     whom: Whom,
-    /// Why; kept with the refusal. `show` and `why` print it while the turn waits, `events` always
+    /// The reason; it is stored with the refusal. `show` and `why` print it while the turn waits,
+    /// `events` always
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
     /// Let the cast go on over an edge for work that is not satisfied

@@ -15,7 +15,7 @@ use crate::live::Watching;
 use crate::narrator::Narrator;
 use crate::terminal::Terminal;
 
-/// Follow a cast that another process drives, as if it ran here
+/// Follow a cast that another process runs, as if it ran here
 ///
 /// Ctrl-C only leaves: the cast goes on.
 #[derive(Args, Debug)]

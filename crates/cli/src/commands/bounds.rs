@@ -6,11 +6,12 @@ use crate::failure::{Exit, Failure};
 use crate::project::Project;
 use crate::terminal::Terminal;
 
-/// Say how many turns a loadout can take at most
+/// Show how many turns a loadout can take at most
 ///
-/// For every socket and for the cast: the largest number of visits, as a formula in the number of work items of
-/// each generator, and the attempts that each visit can have. Past casts of the project say what a turn costs.
-/// Runs nothing and needs no trust. What people do, and crashes, are not counted.
+/// For every socket and for the cast: the largest number of visits, as a formula in the number of
+/// work items of each generator, and the attempts that each visit can have. The cost of a turn is
+/// estimated from past casts of the project. Runs nothing and needs no trust. Crashes and actions
+/// of people are not counted.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  materia bounds\n  materia bounds Release --items 5\n  materia bounds --json\n\nExit status: 0 if every socket has a bound, 1 if one has none."
@@ -19,7 +20,7 @@ pub(crate) struct BoundsArgs {
     /// The loadout; otherwise the active one
     #[arg(value_name = "LOADOUT")]
     loadout: Option<String>,
-    /// Say numbers, where every list has N items
+    /// Print numbers instead of formulas, for lists of N items
     #[arg(long, value_name = "N")]
     items: Option<u64>,
 }

@@ -14,8 +14,8 @@ const WARN_AT_PERCENT_DEFAULT: u32 = 75;
 
 /// Show what a cast may spend, or change it and go on
 ///
-/// Without an option: what may be spent and what has been. With one: that bound is set, the
-/// others stay, and a cast that waited for budget goes on. What was spent stays spent.
+/// Without an option, shows the bounds and what is spent. With options, sets these bounds, keeps
+/// the others, and resumes a cast that waited for budget. What was spent stays spent.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  materia budget last\n  materia budget last --max-tokens 2000000\n  materia budget last --max-turns 80 --warn-at-percent 90\n  materia budget last --node Build --max-turns 20"
@@ -39,7 +39,7 @@ pub(crate) struct BudgetArgs {
     /// Time spent in turns; only with --node
     #[arg(long, value_name = "MS", requires = "node", value_parser = clap::value_parser!(u64).range(..=DURATION_MS_MAX))]
     max_time_ms: Option<u64>,
-    /// The bounds are those of this socket, not of the whole cast
+    /// Set the bounds of this socket instead of the whole cast
     #[arg(long, value_name = "SOCKET", conflicts_with_all = ["max_tokens", "max_storage_mb", "warn_at_percent"])]
     node: Option<String>,
     /// Warn when this much of a bound is spent

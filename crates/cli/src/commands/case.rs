@@ -10,7 +10,7 @@ use crate::project::Project;
 use crate::terminal::Terminal;
 use crate::typed_path;
 
-/// Make a test of a cast that has run
+/// Make a test case from a cast that has run
 ///
 /// The case has the answers of the cast as a script, what people did on a timeline, and expects the same visits, end
 /// and variables. No program runs in it. It is played in memory before it is written. The configuration of the
@@ -30,7 +30,7 @@ pub(crate) struct CaseArgs {
     /// Leave the configuration out: the case then tests the one that the project has
     #[arg(long)]
     no_config: bool,
-    /// Write over a file that is there
+    /// Overwrite an existing file
     #[arg(long)]
     force: bool,
 }

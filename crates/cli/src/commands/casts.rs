@@ -18,7 +18,7 @@ pub(crate) struct CastsArgs {
     /// Only the newest N
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
-    /// Only casts that stand so: running, waiting, completed, failed, aborted
+    /// Only casts with this status: running, waiting, completed, failed, aborted
     #[arg(long, value_name = "STATUS", value_parser = ["running", "waiting", "completed", "failed", "aborted"])]
     status: Option<String>,
     /// Only casts of this loadout

@@ -15,10 +15,10 @@ use crate::project::Project;
 use crate::sanitize;
 use crate::terminal::Terminal;
 
-/// Check the configuration and say everything that is wrong with it
+/// Check the configuration and report every problem
 ///
-/// Reads all layers, checks every loadout and every materia, and shows each finding under the
-/// line it is about. Runs nothing and needs no trust.
+/// Reads all layers, checks every loadout and every materia, and shows each finding under its line.
+/// Runs nothing and needs no trust.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  materia check\n  materia check loadouts/review.json\n  materia check ../other-project\n  materia check --strict\n  materia check --diff old.json materia.json\n\nExit status: 0 without errors (warnings may be there, unless --strict), 2 with errors. With --prove: 1 if a property is refuted, 4 if one is undecided."
@@ -27,13 +27,13 @@ pub(crate) struct CheckArgs {
     /// Check this file as if `--config` named it, or the project in this folder
     #[arg(value_name = "FILE|DIR")]
     file: Option<PathBuf>,
-    /// Take warnings for errors
+    /// Treat warnings as errors
     #[arg(long)]
     strict: bool,
     /// Prove the `properties` of every loadout, too
     #[arg(long)]
     prove: bool,
-    /// Say what changed between two configuration files, and check nothing
+    /// Show what changed between two configuration files, without checking them
     #[arg(long, num_args = 2, value_names = ["OLD", "NEW"], conflicts_with_all = ["file", "strict", "prove"])]
     diff: Vec<PathBuf>,
 }

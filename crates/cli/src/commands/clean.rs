@@ -19,10 +19,10 @@ const DAY: Duration = Duration::from_hours(24);
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  materia clean --dry-run\n  materia clean --older-than 7d")]
 pub(crate) struct CleanArgs {
-    /// Leave casts alone that ended less than this ago: 14d, 12h, 30m, 0
+    /// Keep casts that ended less than this long ago: 14d, 12h, 30m, 0
     #[arg(long, value_name = "AGE", value_parser = age, default_value = "14d")]
     older_than: Duration,
-    /// Only say what would be removed
+    /// Only print what would be removed
     #[arg(long)]
     dry_run: bool,
 }

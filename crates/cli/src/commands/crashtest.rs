@@ -17,12 +17,13 @@ use crate::terminal::Terminal;
 /// The id of every cast that is played.
 const CAST_ID: &str = "crashtest";
 
-/// Play a cast with memory lost at every point, and compare how it ends
+/// Run a cast with a crash at every point, and compare how it ends
 ///
-/// The script answers, and time is simulated. The cast is played once, and then once for each point at which memory
-/// can be lost: after a decision is durable and before its effects, and after a turn has ended and before its report is
-/// durable. After each loss the cast is opened from its journal and goes on. Status, visits, variables and files must
-/// be the same at the end. The project and its journal stay as they are.
+/// The script answers, and time is simulated. The cast runs once without a crash, and then once for
+/// each point at which memory can be lost: after a decision is durable and before its effects, and
+/// after a turn has ended and before its report is durable. After each crash the cast resumes from
+/// its journal. Status, visits, variables and files must be the same at the end. The project and
+/// its journal do not change.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  materia crashtest --script answers.json\n  materia crashtest Release --script answers.json --pairs --seed 7\n  materia crashtest --script answers.json --real\n\nExit status: 0 every play comes to the same end, 1 one does not, 2 bad input or not approved."
@@ -37,7 +38,7 @@ pub(crate) struct CrashtestArgs {
     /// Play each pair of points, too: all of up to 100 points, otherwise 1,000 pairs
     #[arg(long)]
     pairs: bool,
-    /// Choose the pairs by N where there are too many
+    /// The seed that selects pairs if there are too many
     #[arg(long, value_name = "N", default_value_t = 1, requires = "pairs")]
     seed: u64,
     /// Run utilities that the script does not answer, each play in a new copy of the project
@@ -46,7 +47,8 @@ pub(crate) struct CrashtestArgs {
     /// The request of the cast
     #[arg(long, value_name = "TEXT", default_value = "")]
     request: String,
-    /// Approve what the project's own configuration would do and what this cast runs, and remember that
+    /// Approve the project's own configuration and everything that this cast runs, and remember the
+    /// approval
     #[arg(long, requires = "real")]
     trust: bool,
 }

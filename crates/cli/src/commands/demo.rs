@@ -9,9 +9,8 @@ use crate::terminal::Terminal;
 
 /// Run the shipped workflow in a scratch project: no key, no network, no set-up
 ///
-/// Scripted agents plan three work items, build each, judge it, send one back, and checkpoint
-/// each with git if it is installed. It takes a few seconds, and afterwards everything is there
-/// to be looked at.
+/// Scripted agents plan three work items, build each, judge it, send one back, and checkpoint each
+/// with git if it is installed. It takes a few seconds, and you can inspect everything afterwards.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  materia demo\n  materia demo ~/materia-demo\n  materia demo --workspace\n  materia demo --ui"

@@ -13,8 +13,9 @@ use crate::terminal::Terminal;
 
 /// Show which agents are installed and usable, and what is missing
 ///
-/// Looks at this machine only: programs, their versions, and what a login leaves behind. Nobody is
-/// asked over the network. A program that this project names is started only if that was approved. Exits with 0 if an agent could be asked now, else with 1.
+/// Looks at this machine only: programs, their versions, and the files that a login leaves. It uses
+/// no network. A program that this project names is started only if that was approved. Exits with 0
+/// if an agent is ready to use, else with 1.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  materia doctor\n  materia doctor --json")]
 pub(crate) struct DoctorArgs {}

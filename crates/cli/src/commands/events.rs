@@ -15,8 +15,8 @@ use crate::terminal::Terminal;
 
 /// Print every event of a cast
 ///
-/// Every one is held to its hash while it is printed. One that was altered is still printed, and that
-/// is said on standard error.
+/// Verifies the hash of each event while it prints. An altered event is still printed, with a
+/// message on standard error.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  materia events last\n  materia events last --follow\n  materia events last --type turn --socket Build\n  materia events last --last 20\n  materia events last --json | jq -r .type\n\nExit status: 0 all hashes hold, 1 an event was altered."
@@ -25,16 +25,16 @@ pub(crate) struct EventsArgs {
     /// The cast: its id, the beginning of it, or `last`; or an archive, `cast.materia`
     #[arg(value_name = "ID")]
     id: String,
-    /// Print new events as they come, until the cast rests
+    /// Print new events as they arrive, until the cast ends or waits
     #[arg(long, short)]
     follow: bool,
-    /// Only events of this type, or whose type begins so: `turn`, `approval.denied`
+    /// Only events whose type is TYPE or begins with it: `turn`, `approval.denied`
     #[arg(long = "type", value_name = "TYPE")]
     kinds: Vec<String>,
     /// Only events about this socket
     #[arg(long, value_name = "SOCKET")]
     socket: Vec<String>,
-    /// Only events behind this one
+    /// Only events after this one
     #[arg(long, value_name = "SEQ", default_value_t = 0, hide_default_value = true)]
     after: u64,
     /// Only the last N events of the cast

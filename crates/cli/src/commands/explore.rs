@@ -17,11 +17,12 @@ const STATES_MAX: usize = 1_000_000;
 /// How often a scheduled socket ticks, where nothing else is said.
 const TICKS: u32 = 2;
 
-/// Take every history that a loadout can take, before it runs
+/// Explore every history that a loadout can take, before it runs
 ///
-/// The kernel itself decides; every turn is given every answer: each verdict, lists of each length, each value that an
-/// edge compares, a broken contract, a failure. What can fail, wait, be dropped or depend on the order of two turns is
-/// told with a shortest history, which `--json` has as a script for `cast --virtual-time --script`. Runs no program.
+/// The kernel makes every decision, and every turn gets every possible answer: each verdict, lists
+/// of each length, each value that an edge compares, a broken contract, a failure. What can fail,
+/// wait, be dropped or depend on the order of two turns is reported with a shortest history;
+/// `--json` contains it as a script for `cast --virtual-time --script`. Runs no program.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  materia explore\n  materia explore Release --items 0..3\n  materia explore --answers answers.json\n  materia explore --prove 'always Socket-5 before Socket-6' --prove never-drops\n\nProperties: completes, never SOCKET, always SOCKET before SOCKET, at-most N SOCKET, every-item SOCKET, never-drops\n\nExit status: 0 if all histories were looked at, 4 if not; with --prove 0 proved, 1 refuted, 4 undecided."

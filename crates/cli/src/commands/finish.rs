@@ -8,7 +8,7 @@ use crate::terminal::Terminal;
 
 /// Finish a multi-turn socket: its last answer counts, and the cast goes on
 ///
-/// Nothing else finishes one; whatever is said to it with `materia say` is an instruction.
+/// Only this command finishes it; text from `materia say` is always an instruction.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  materia continue last\n  materia continue last Socket-1")]
 pub(crate) struct ContinueArgs {

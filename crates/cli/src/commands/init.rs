@@ -23,12 +23,12 @@ Examples:
 
 /// Write a materia.json to begin with
 ///
-/// It has comments, and `$schema` for editors (`materia schemas .materia` writes that schema). A
-/// configuration that is there already is never touched.
+/// It has comments, and `$schema` for editors (`materia schemas .materia` writes that schema). An
+/// existing configuration is never changed.
 #[derive(Args, Debug)]
 #[command(after_help = LIST)]
 pub(crate) struct InitArgs {
-    /// Which one; `hello` if left out
+    /// The template; `hello` if left out
     #[arg(value_name = "TEMPLATE")]
     template: Option<String>,
     /// Let every cast of this project work in a copy of the repository (own) or in the project folder

@@ -23,8 +23,8 @@ a linked cast is drawn by `materia grid ID`.";
 /// Chain materia and loadouts into one cast
 ///
 /// Composes the targets, in their order, into a loadout that exists for this one cast, and runs it:
-/// wherever one target would end, the next begins. Nothing is saved, and the active loadout stays
-/// what it is.
+/// wherever one target would end, the next begins. Nothing is saved, and the active loadout does
+/// not change.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 #[command(override_usage = "materia link [OPTIONS] [--from ID] TARGET… -- PROMPT…")]

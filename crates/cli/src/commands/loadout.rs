@@ -27,7 +27,7 @@ project's file, and without one into `.materia/materia.json`. Comments stay.";
 /// How much of a formula is listed.
 const BOUND_CHARS_MAX: usize = 60;
 
-/// List the loadouts, or choose the one that is cast
+/// List the loadouts, or choose the active one
 ///
 /// Without NAME lists every loadout with the most turns that a cast of it can take, and the layer it comes from.
 #[derive(Args, Debug)]

@@ -12,14 +12,14 @@ use crate::terminal::Terminal;
 
 /// Print the streams of a turn: standard output, standard error, an agent's transcript
 ///
-/// With --follow, print what commands and agents say while they run, until the cast rests. With --json that is one
-/// object a line.
+/// With --follow, print the output of commands and agents while they run, until the cast ends or
+/// waits. With --json that is one object a line.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  materia logs last Test\n  materia logs last Socket-4@2\n  materia logs -f last\n  materia logs -f last Test"
 )]
 pub(crate) struct LogsArgs {
-    /// Print what is said while it is said
+    /// Print output as it arrives
     #[arg(short, long)]
     follow: bool,
     /// The cast: its id, the beginning of it, or `last`

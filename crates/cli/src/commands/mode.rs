@@ -8,10 +8,10 @@ use crate::terminal::Terminal;
 
 /// Change how a cast runs: its pace, or what its turns may write
 ///
-/// AUTO lets the scheduler start turns, INTERACTIVE leaves that to people. PLANNING holds every
-/// turn to the folder of documents, IMPLEMENTATION to the policy of its socket; a turn under way keeps
-/// to the stricter of the two. Nothing is interrupted and nothing is lost. AUTO carries a cast on that
-/// nobody drives; the others leave it where it is.
+/// With AUTO the scheduler starts turns, with INTERACTIVE people start them. With PLANNING turns
+/// write only in the documents folder, with IMPLEMENTATION each socket's policy applies; a running
+/// turn keeps the stricter of the two. Nothing is interrupted and nothing is lost. AUTO resumes a
+/// cast that no process runs; the other values do not.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  materia mode last AUTO\n  materia mode last PLANNING")]
 pub(crate) struct ModeArgs {
@@ -29,10 +29,10 @@ pub(crate) struct ModeArgs {
     options: RunOptions,
 }
 
-/// Start nothing more for now: the same as `mode ID INTERACTIVE`
+/// Pause a cast: start no more turns, the same as `mode ID INTERACTIVE`
 ///
-/// Turns under way go on to their end, also where the cast runs in another terminal. `materia resume`
-/// lets it go on by itself again, there or here.
+/// Running turns continue to their end, also if the cast runs in another terminal. After `materia
+/// resume` the cast starts turns automatically again, there or here.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  materia pause last")]
 pub(crate) struct PauseArgs {

@@ -9,7 +9,8 @@ use crate::terminal::Terminal;
 /// Try the failed turn of a cast again
 ///
 /// The turn gets the same inputs as before, as its next attempt; everything that had completed
-/// stays. For a cast that failed because a program, an agent or its answer did.
+/// stays. Use it for a cast that failed because a program or an agent failed, or because an answer
+/// was invalid.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  materia recast last")]
 pub(crate) struct RecastArgs {

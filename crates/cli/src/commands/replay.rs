@@ -11,7 +11,7 @@ use crate::terminal::Terminal;
 
 /// Rebuild a cast from its events and verify every one of them
 ///
-/// Checks the chain of hashes, takes every decision once more and compares, and repairs the files
+/// Checks the chain of hashes, makes every decision again and compares, and repairs the files
 /// beside the journal where they differ from it.
 #[derive(Args, Debug)]
 #[command(

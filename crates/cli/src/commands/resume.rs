@@ -7,11 +7,11 @@ use crate::failure::{Exit, Failure};
 use crate::project::Project;
 use crate::terminal::Terminal;
 
-/// Carry on a cast that was stopped, killed, or waits
+/// Resume a cast that was stopped, was killed, or waits
 ///
-/// Turns that had ended are not run again; a turn that was under way is run again with the
-/// same inputs. Script, simulated time and mode are those the cast began with. A cast
-/// that was paused goes on by itself again.
+/// Turns that had ended are not run again; a turn that was under way is run again with the same
+/// inputs. The cast keeps its script, simulated time and mode. A paused cast starts turns
+/// automatically again.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  materia resume last\n  materia resume 20261115T0226")]
 pub(crate) struct ResumeArgs {

@@ -9,8 +9,8 @@ use crate::terminal::Terminal;
 /// Let an exhausted cast use its edges again, and go on
 ///
 /// For a cast that failed because an edge was taken as often as it may be (`edge_exhausted`), or
-/// because it went in circles (`no_advance`). The way that was barred is taken now. What was
-/// spent stays spent; a spent budget is raised with `materia budget`.
+/// because it went in circles (`no_advance`). The cast takes the blocked edge now. A spent budget
+/// stays spent; raise it with `materia budget`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  materia revive last")]
 pub(crate) struct ReviveArgs {

@@ -6,11 +6,10 @@ use crate::continuation::Continuation;
 use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
 
-/// Tell a socket something: one more input for it
+/// Send text to a socket as one more input
 ///
-/// A multi-turn socket that waits answers it in the same session and waits again. Whatever the
-/// words are, they finish nothing: `materia continue` does. Any other socket takes it with its
-/// next turn.
+/// A multi-turn socket that waits answers it in the same session and waits again. No text finishes
+/// the socket; only `materia continue` does. Any other socket takes it with its next turn.
 #[derive(Args, Debug)]
 #[command(
     override_usage = "materia say [OPTIONS] <ID> [SOCKET] <TEXT>...",

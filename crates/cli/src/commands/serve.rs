@@ -21,8 +21,9 @@ const USUAL: &str = "127.0.0.1:7717";
 
 /// Serve casts to the page and to programs
 ///
-/// Drives the casts that are started through it, shows those that others drive, and lets people step in.
-/// It listens on this machine only. `server.json` in the state folder says where, and has the token that programs send.
+/// Runs the casts that are started through it, shows casts of other processes, and lets people
+/// intervene. It listens on this machine only. `server.json` in the state folder says where, and
+/// has the token that programs send.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  materia serve\n  materia serve --project ~/work/one --project ~/work/two\n  materia serve --listen unix:/run/user/1000/materia.sock\n\nFrom another machine: ssh -L 7717:127.0.0.1:7717 HOST\n\nExit status: 75 another server of yours runs already."
@@ -31,11 +32,11 @@ pub(crate) struct ServeArgs {
     /// Where to listen: a loopback address with a port, or `unix:PATH`
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
-    /// Serve the project in DIR; may be given several times. Otherwise the present one. Folders that the server before
-    /// served are served as well
+    /// Serve the project in DIR; may be given several times. Otherwise the current folder. The
+    /// projects of the previous server are served as well
     #[arg(long, value_name = "DIR")]
     project: Vec<PathBuf>,
-    /// Do not carry on casts that an earlier server was driving when it died
+    /// Do not resume casts that the previous server was running when it died
     #[arg(long)]
     no_resume: bool,
     /// Take scripts and recordings with a request, for tests
@@ -52,7 +53,7 @@ pub(crate) struct UiArgs {
     /// Only print the address; it opens the page signed in, once, within a minute
     #[arg(long)]
     no_open: bool,
-    /// Have the server that runs serve the project in DIR no longer; nothing in it changes
+    /// Remove the project in DIR from the running server; its files do not change
     #[arg(long, value_name = "DIR", conflicts_with_all = ["no_open", "listen", "project"])]
     remove: Option<PathBuf>,
     /// How it serves, if nobody does.

@@ -6,11 +6,12 @@ use crate::continuation::Continuation;
 use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
 
-/// End the present item of a loop and move on to the next
+/// Skip the current item of a loop and move on to the next
 ///
-/// The item counts as not satisfied. What waits for it inside the loop is dropped; what you have said to a socket
-/// stays. Behind the last item the loop is left by its `not_satisfied` exit. While a turn is at work on the item
-/// nothing is skipped: wait for it, or stop the cast first. A cast that failed inside the loop goes on.
+/// The item counts as not satisfied. What waits for it inside the loop is dropped; text that you
+/// sent to a socket stays. After the last item the loop takes its `not_satisfied` exit. While a
+/// turn works on the item, the command is refused: wait for the turn, or stop the cast first. A
+/// cast that failed inside the loop goes on.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  materia skip last\n  materia skip last workItems --reason \"not worth a fourth try\"\n  materia skip last --no-run"
@@ -19,10 +20,10 @@ pub(crate) struct SkipArgs {
     /// The cast: its id, the beginning of it, or `last`
     #[arg(value_name = "ID")]
     id: String,
-    /// The loop; without it, the innermost one that is at work on an item
+    /// The loop; without it, the innermost one that works on an item
     #[arg(value_name = "LOOP")]
     region: Option<String>,
-    /// Why; it is kept with the item
+    /// The reason; it is stored with the item
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
     /// Whether it is only noted.

@@ -8,7 +8,7 @@ use crate::background::{self, END_WAIT_MAX, POLL_INTERVAL};
 use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
 
-/// End your server; its casts rest and can be carried on
+/// Stop your server; its casts stop too and can be resumed
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  materia stop")]
 pub(crate) struct StopArgs {}

@@ -33,7 +33,7 @@ pub(crate) struct TestArgs {
     /// Run only cases whose file or name contains TEXT
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
-    /// Write what came out into cases that fail, as what they expect
+    /// Write the actual result into failing cases as the expected result
     #[arg(long)]
     update: bool,
     /// Write a report in the form of `JUnit` to FILE

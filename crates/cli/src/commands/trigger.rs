@@ -8,10 +8,11 @@ use crate::terminal::Terminal;
 
 /// Start a turn of a socket by hand
 ///
-/// The turn takes everything that waits there, and TEXT if there is one. It starts whatever the pace,
-/// the mode or the trigger of the socket; only a full socket (maxInFlight) or a spent budget makes
-/// it wait. Where the socket asks before it runs, that is refused while its question is open or was
-/// denied; --approve answers the question, too. A cast that is under way in another process is told.
+/// The turn takes everything that waits there, and TEXT if there is one. It starts regardless of
+/// the pace, the mode and the trigger of the socket; only a full socket (maxInFlight) or a spent
+/// budget delays it. If the socket asks before it runs, the command is refused while its question
+/// is open or denied; --approve answers the question, too. If another process runs the cast, that
+/// process gets the command.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  materia trigger last Socket-3\n  materia trigger last Review \"look at the tests too\"\n  materia trigger last Deploy --approve"
@@ -26,7 +27,7 @@ pub(crate) struct TriggerArgs {
     /// Text for the turn; words are joined by one space
     #[arg(value_name = "TEXT")]
     words: Vec<String>,
-    /// Approve the turn, too, where the socket asks before it runs
+    /// Approve the turn, too, if the socket asks before it runs
     #[arg(long)]
     approve: bool,
     /// Approve this question and no other: its hash, or eight or more characters of it

@@ -13,11 +13,11 @@ use crate::terminal::Terminal;
 /// Events that are named for one condition, at the most.
 const EVENTS_MAX: usize = 4;
 
-/// Say why a socket ran, or why it does not run
+/// Explain why a socket ran, or why it does not run
 ///
-/// First why its last turn ran, or why it has had none. Then what the scheduler asks before it starts
-/// a turn there, each condition with the events that made it true or false. Last the smallest
-/// thing that would let it run.
+/// Prints why its last turn ran, or why it had none; then each condition that the scheduler checks
+/// before it starts a turn, with the events that made it true or false; then the smallest change
+/// that would let it run.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  materia why last Socket-4\n  materia why last Socket-4 --at 12"

@@ -39,7 +39,7 @@ pub(crate) struct WorkspaceArgs {
     /// Remove without asking
     #[arg(long, requires = "drop")]
     yes: bool,
-    /// Vouch for a journal that your materia did not begin here
+    /// Trust a journal that your materia did not begin here
     #[arg(long)]
     trust_journal: bool,
 }

@@ -85,8 +85,8 @@ function Guide({ state, target, socket, onDone }: ActProps & { socket: string })
       target={target}
       act={act}
       testid="guide"
-      title="Tell a socket something"
-      text="It is one more input: the socket takes it with its next turn, and you find it in its prompt."
+      title="Send text to a socket"
+      text="The text is one more input. The socket takes it with its next turn, and its prompt shows it."
       verb="Send"
       ready={text.trim() !== ""}
       onDone={(result, what) => {
@@ -109,7 +109,7 @@ function Guide({ state, target, socket, onDone }: ActProps & { socket: string })
             className="field"
             rows={3}
             value={text}
-            aria-label="What it is told"
+            aria-label="Text for the socket"
             data-testid="guide-text"
             onChange={(event) => {
               setNode(node);
@@ -137,7 +137,7 @@ function Stop({ state, target, socket, onDone }: ActProps & { socket: string }) 
       onDone={onDone}
       testid="stop"
       title="Stop this cast"
-      text="It ends for good. What it made and its log stay. To stop it for now, pause it instead."
+      text="The cast ends and cannot be resumed. Its files and its log stay. To stop it for a while, pause it instead."
       verb="Stop this cast"
       danger
       more={<SkipPart state={state} target={target} socket={socket} onDone={onDone} />}

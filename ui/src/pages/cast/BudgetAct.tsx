@@ -36,8 +36,8 @@ export function BudgetAct({ state, target, onDone }: BudgetActProps) {
       act={act}
       testid="budget-act"
       label="Change the budget"
-      title="Change what may be spent"
-      text="A bound that you leave out stays as it is. When one is spent, the cast waits for you; what was spent stays spent."
+      title="Change the budget of this cast"
+      text="Bounds that you leave empty do not change. When a bound is spent, the cast waits for you. Spent amounts still count."
       verb="Change the budget"
       ready={Object.keys(bounds).length > 0}
       onDone={(result, what) => {
@@ -64,7 +64,7 @@ export function BudgetAct({ state, target, onDone }: BudgetActProps) {
               <input
                 className="field r"
                 inputMode="decimal"
-                placeholder={node ? "as it is" : String(state.budget[name as keyof typeof state.budget] ?? "none")}
+                placeholder={node ? "unchanged" : String(state.budget[name as keyof typeof state.budget] ?? "none")}
                 value={values[name] ?? ""}
                 data-testid={`set-${name}`}
                 onChange={(event) => setValues({ ...values, [name]: event.target.value.replace(/[^0-9.]/g, "") })}

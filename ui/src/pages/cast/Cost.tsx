@@ -31,7 +31,7 @@ export function CostTab({ state }: { state: CastState }) {
     <div className="cost" data-testid="cost">
       {whole ? null : (
         <p className="dim sm">
-          The table has the turns since event {state.turnsFrom}; the sum is that of the whole cast.
+          The table shows the turns since event {state.turnsFrom}; the total covers the whole cast.
         </p>
       )}
       <table className="tbl">

@@ -16,7 +16,7 @@ export function DemoEnd({ state, target }: { state: CastState; target: Target })
     <section className="banner demo-end st done" aria-label="What next" data-testid="demo-end">
       <State state="done" word="The demo is done" />
       <span className="grow">
-        Every step is an event: go back with the bar of time, or try another way from one of them.
+        Every step is an event. Go back to any event with the time bar, or fork the cast from it.
       </span>
       {back ? (
         <Confirm
@@ -24,7 +24,7 @@ export function DemoEnd({ state, target }: { state: CastState; target: Target })
           act={{ do: "fork", at: back.seq }}
           testid="demo-fork"
           title={`Fork at event ${back.seq}, where the work was sent back`}
-          text="A new cast begins with everything that this one had at that event. This one is not touched."
+          text="A new cast starts with everything that this cast had at that event. This cast does not change."
           verb="Fork from the rework"
           onDone={(done) => done.castId && navigate(`/casts/${encodeURIComponent(done.castId)}`)}
         >
@@ -48,7 +48,9 @@ export function DemoEnd({ state, target }: { state: CastState; target: Target })
           <div className="pop" role="group" aria-label="On your repository">
             <h3>In a terminal, in your repository</h3>
             <div className="stack">
-              <div className="dim">A server shows the folder that it was started in. These two begin it there.</div>
+              <div className="dim">
+                A server shows the folder in which it was started. These two commands start it in your repository.
+              </div>
               <Cli words={["materia", "init"]} project={false} />
               <Cli words={["materia", "ui"]} project={false} />
             </div>

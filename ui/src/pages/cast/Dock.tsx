@@ -135,7 +135,7 @@ function TimelineTools(
           <button
             type="button"
             className="btn quiet small icon"
-            aria-label="Clear the choice of events"
+            aria-label="Clear the event filter"
             data-testid="clear-brush"
             onClick={() => change({ evfrom: null, evto: null })}
           >
@@ -163,7 +163,7 @@ function TimelineTools(
       <button
         type="button"
         className="btn quiet small icon"
-        aria-label="See less time, larger"
+        aria-label="Zoom in on the timeline"
         data-testid="tl-in"
         onClick={() => setView(zoomed(view, middle, 0.5))}
       >

@@ -115,7 +115,7 @@ export function EventsTab({ store, state, past, search, change }: DockProps) {
             <button
               type="button"
               className="btn quiet small icon"
-              aria-label="All events again"
+              aria-label="Show all events"
               onClick={() => change({ evfrom: null, evto: null })}
             >
               <X className="ico s" />

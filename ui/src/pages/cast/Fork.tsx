@@ -48,7 +48,7 @@ export function Fork({ state, target, past, socket, onDone }: ForkProps) {
         onDone={(done) => void after(done)}
         testid="fork"
         title={broke ? "Fork before the turn that failed" : `Fork at event ${state.seq}`}
-        text={`A new cast begins with everything that this one had ${broke ? `before the last turn of ${nameOf(state, broke)}` : "at that event"}. This one is not touched. ${state.own ? "It gets a workspace of its own with the files as of then." : "Files of the project are not part of a fork: they are as they are now."}`}
+        text={`A new cast starts with everything that this cast had ${broke ? `before the last turn of ${nameOf(state, broke)}` : "at that event"}. This cast does not change. ${state.own ? "It gets a workspace of its own with the files as of then." : "Files of the project are not part of a fork: they are as they are now."}`}
         verb={broke ? "Fork before that turn" : `Fork at event ${state.seq}`}
         body={
           <>
@@ -62,8 +62,8 @@ export function Fork({ state, target, past, socket, onDone }: ForkProps) {
               className="field"
               rows={2}
               value={text}
-              placeholder="what it should do differently, if anything"
-              aria-label="What the fork is told first"
+              placeholder="what to do differently (optional)"
+              aria-label="Text for the fork"
               data-testid="fork-text"
               onChange={(event) => {
                 setNode(node);
@@ -87,7 +87,7 @@ export function Fork({ state, target, past, socket, onDone }: ForkProps) {
           <span className="pop" role="group" aria-label="The fork">
             <ErrorBox error={failed.error} />
             <p>
-              The fork <span className="mono">{failed.castId}</span> is there, at rest.
+              The fork <span className="mono">{failed.castId}</span> exists but is not running.
             </p>
             <button
               type="button"

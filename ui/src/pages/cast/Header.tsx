@@ -52,7 +52,7 @@ export const Header = memo(function Header({ state, tip, past, driven, now, targ
             <button
               type="button"
               className="mono plan-hash"
-              title="The loadout as it was: the event that began the cast has its plan"
+              title="The loadout at the start of the cast: the first event contains its plan"
               onClick={() =>
                 change({ dock: "events", event: 1, kind: null, node: null, find: null, evfrom: null, evto: null })
               }

@@ -4,10 +4,10 @@ import { useRef, useState } from "react";
 import { Cli } from "../../shared/Cli";
 
 const lines: [string, (id: string) => string[]][] = [
-  ["As one file that opens without a server", (id) => ["materia", "export", id, "-o", `${id}.html`]],
-  ["Every event of it, checked again", (id) => ["materia", "replay", id]],
+  ["Export as one file that opens without a server", (id) => ["materia", "export", id, "-o", `${id}.html`]],
+  ["Verify every event", (id) => ["materia", "replay", id]],
   ["Follow it in a terminal", (id) => ["materia", "attach", id]],
-  ["What came of it", (id) => ["materia", "show", id]],
+  ["Show the result", (id) => ["materia", "show", id]],
 ];
 
 export function Lines({ castId }: { castId: string }) {

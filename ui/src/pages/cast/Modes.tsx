@@ -70,8 +70,8 @@ export function Modes({ state, target, onDone }: ActProps) {
             <h3>
               {act.do === "mode"
                 ? act.value === "AUTO"
-                  ? "Let turns start by themselves"
-                  : "Start no turn by itself"
+                  ? "Start turns automatically"
+                  : "Start turns only by hand"
                 : act.do === "globalMode" && act.value === "PLANNING"
                   ? "Let turns write documents only"
                   : "Let turns write what their socket allows"}

@@ -28,7 +28,7 @@ function Reason({ value, onChange }: { value: string; onChange: (value: string) 
     <input
       className="field"
       value={value}
-      placeholder="Why, if you like; it is kept with the item"
+      placeholder="Reason (optional), stored with the item"
       aria-label="Why the item is stopped"
       data-testid="skip-reason"
       onChange={(event) => onChange(event.target.value)}
@@ -49,8 +49,8 @@ export function SkipPart({ state, target, socket, onDone }: SkipProps) {
       </h3>
       <div className="dim">
         {found.busy
-          ? `${found.busy} is at work on it. When that turn has ended, or the cast is paused, the item can be stopped.`
-          : "It ends as not satisfied and the cast goes on with what follows."}
+          ? `${found.busy} works on it. You can stop the item when that turn has ended or the cast is paused.`
+          : "The item ends as not satisfied, and the cast continues."}
       </div>
       {found.busy ? null : (
         <>
@@ -76,7 +76,7 @@ export function SkipButton({ state, target, socket, onDone }: SkipProps) {
       act={{ do: "skip", loop: found.loop, ...(reason.trim() ? { reason: reason.trim() } : {}) }}
       testid="skip"
       title={`Stop item ${oneLine(found.item.label, 40) || found.item.key}`}
-      text="It ends as not satisfied. The cast goes on with what follows; other items are not touched."
+      text="The item ends as not satisfied. The cast continues; other items do not change."
       verb={`Stop item ${found.item.key}`}
       onDone={onDone}
       body={<Reason value={reason} onChange={setReason} />}

@@ -82,7 +82,7 @@ export const TimeBar = memo(function TimeBar({ state, tip, past, offline, onAt }
         <button
           type="button"
           className="btn quiet small icon"
-          aria-label="One event back"
+          aria-label="Previous event"
           onClick={() => onAt(Math.max(1, state.seq - 1))}
           data-testid="step-back"
           disabled={state.seq <= 1}
@@ -92,7 +92,7 @@ export const TimeBar = memo(function TimeBar({ state, tip, past, offline, onAt }
         <button
           type="button"
           className="btn quiet small icon"
-          aria-label="One event on"
+          aria-label="Next event"
           onClick={() => onAt(state.seq + 1 >= end ? null : state.seq + 1)}
           data-testid="step-on"
           disabled={!past}

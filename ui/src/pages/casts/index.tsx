@@ -68,7 +68,7 @@ export function Casts() {
   const paused = all.filter((cast) => cast.status === "waiting" && !needsYou(cast)).length;
   const under = all.filter((cast) => cast.status === "running").length;
   const says = [
-    needs > 0 ? `${needs} ${needs === 1 ? "needs" : "need"} you.` : "Nobody needs you.",
+    needs > 0 ? `${needs} ${needs === 1 ? "needs" : "need"} you.` : "No cast needs you.",
     under > 0
       ? `${under} ${under === 1 ? "is" : "are"} running${paused ? `, ${paused} paused` : ""}.`
       : paused
@@ -179,7 +179,7 @@ export function Casts() {
       <div id="view-body" role="tabpanel" aria-label="Casts">
         {live.loaded && all.length > 0 && shown.length === 0 ? (
           <p className="empty">
-            No cast has these.{" "}
+            No cast matches.{" "}
             <button
               type="button"
               className="btn"

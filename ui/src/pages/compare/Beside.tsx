@@ -105,7 +105,7 @@ function Side(props: {
       <div className="stack">
         <p>{sideText(side)}</p>
         <p className="dim">
-          {side?.to && side.to.length > 0 ? `Led to ${side.to.map(name).join(", ")}.` : "It led nowhere."}
+          {side?.to && side.to.length > 0 ? `Led to ${side.to.map(name).join(", ")}.` : "It took no edge."}
         </p>
         {turn?.reason ? (
           <blockquote className="reason">
@@ -125,7 +125,7 @@ function Side(props: {
     <>
       {a && b ? <p className="same-as">{tab === "input" ? "Same input" : "Same output"}</p> : null}
       {mine === "" ? (
-        <p className="faint">{tab === "input" ? "Nothing was given." : "Nothing was put out."}</p>
+        <p className="faint">{tab === "input" ? "No input." : "No output."}</p>
       ) : (
         <Whole value={mine} label={`the ${tab} of ${index === 0 ? "A" : "B"}`} />
       )}

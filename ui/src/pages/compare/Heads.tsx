@@ -38,7 +38,7 @@ export function Heads({ compared, views }: HeadsProps) {
       <thead>
         <tr>
           <th>Cast</th>
-          <th>Where it comes from</th>
+          <th>Origin</th>
           <th>State</th>
           <th className="r">Turns</th>
           <th className="r">Tokens</th>
@@ -70,7 +70,7 @@ export function Heads({ compared, views }: HeadsProps) {
                     {compared.forkedAt ? ` at event ${compared.forkedAt}` : ""}
                   </>
                 ) : (
-                  "begun by itself"
+                  "not a fork"
                 )}
               </td>
               <td>
@@ -85,7 +85,7 @@ export function Heads({ compared, views }: HeadsProps) {
           );
         })}
         <tr className="strong">
-          <td>B against A</td>
+          <td>B compared with A</td>
           <td />
           <td />
           <td className="r">{by(a.usage.turns, b.usage.turns, count)}</td>

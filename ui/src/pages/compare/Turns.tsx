@@ -103,7 +103,7 @@ export function Turns({ compared, view, shared, picked, onPick }: TurnsProps) {
             : null}
           {compared.forkedAt && rows.length > 0 ? (
             <tr className="part">
-              <td colSpan={5}>They part after event {compared.forkedAt}</td>
+              <td colSpan={5}>Forked after event {compared.forkedAt}</td>
             </tr>
           ) : null}
           {rows.map((row) => (

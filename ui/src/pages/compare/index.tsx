@@ -78,8 +78,8 @@ function saying({ compared, views: [a, b] }: Both): string {
   const first =
     different === 0
       ? "Their turns are the same."
-      : `${different} of ${compared.rows.length} turns ${compared.forkedAt ? "since they parted " : ""}differ.`;
-  return `${first} ${parts.length > 0 ? `B took ${parts.join(", ")} than A.` : "B took as much as A."}`;
+      : `${different} of ${compared.rows.length} turns ${compared.forkedAt ? "since the fork " : ""}differ.`;
+  return `${first} ${parts.length > 0 ? `B took ${parts.join(", ")} than A.` : "B took the same as A."}`;
 }
 
 function Page(props: Both & { places: Places }) {
@@ -136,7 +136,7 @@ function Page(props: Both & { places: Places }) {
           <div className="picture">
             <p className="faint sm">
               Turns and traversals as A : B.{" "}
-              {routes.length === 0 ? "Both took every way equally often." : "Thick where they differ."}
+              {routes.length === 0 ? "Both took every edge equally often." : "Thick lines show the differences."}
             </p>
             <MiniGraph
               grid={a.graph}

@@ -192,7 +192,7 @@ function Flow(props: CanvasProps) {
         <button
           type="button"
           className="btn quiet icon"
-          aria-label="Show all of it"
+          aria-label="Fit the graph to the window"
           onClick={() => props.view.current?.fit()}
         >
           <Maximize className="ico" />

@@ -101,7 +101,7 @@ export function Inspector({ store, state, findings }: { store: EditorStore; stat
           <>
             <section className="f">
               <h3 className="l">
-                {info?.kind === "utility" ? "What runs" : "What is asked"}
+                {info?.kind === "utility" ? "What runs" : "Prompt"}
                 <span className="faint">{info ? `${info.layer}, ${info.file}` : ""}</span>
               </h3>
               <pre className="text asked" tabIndex={0}>
@@ -114,12 +114,12 @@ export function Inspector({ store, state, findings }: { store: EditorStore; stat
             {info?.kind === "utility" ? null : (
               <section className="f">
                 <h3 className="l">
-                  Added here<span className="faint">behind the materia's words</span>
+                  Added here<span className="faint">after the prompt of the materia</span>
                 </h3>
                 <textarea
                   className="field"
                   rows={5}
-                  aria-label="Words added to the prompt"
+                  aria-label="Text added to the prompt"
                   disabled={
                     state.readOnly || (socket.raw.prompt !== undefined && typeof socket.raw.prompt !== "string")
                   }
@@ -153,5 +153,5 @@ function wordsOfMateria(value: Record<string, unknown> | undefined): string {
   if (value.prompt) return JSON.stringify(value.prompt, null, 2);
   if (Array.isArray(value.command)) return value.command.join(" ");
   if (value.script) return JSON.stringify(value.script, null, 2);
-  return "Nothing is asked.";
+  return "The prompt is empty.";
 }

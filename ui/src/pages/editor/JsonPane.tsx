@@ -144,12 +144,7 @@ export function JsonPane({ store, state, findings }: { store: EditorStore; state
           </span>
         ))}
         {open ? (
-          <div
-            className="complete"
-            role="listbox"
-            aria-label="What may stand here"
-            style={{ top: open.top, left: open.left }}
-          >
+          <div className="complete" role="listbox" aria-label="Suggestions" style={{ top: open.top, left: open.left }}>
             {open.list.map((one, index) => (
               // biome-ignore lint/a11y/useKeyWithClickEvents: the keys of the text choose
               <div

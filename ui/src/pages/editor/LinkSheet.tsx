@@ -35,7 +35,7 @@ export function LinkSheet({ state, behind, onClose }: { state: EditorState; behi
       {error ? <ErrorBox error={error} /> : null}
       {found?.graph ? (
         <div className="bigpicture" data-testid="link-graph">
-          <MiniGraph grid={found.graph} sizes={MIDDLE} label="What would be stitched" />
+          <MiniGraph grid={found.graph} sizes={MIDDLE} label="Preview of the linked graph" />
         </div>
       ) : null}
       {(found?.findings ?? []).map((finding) => (

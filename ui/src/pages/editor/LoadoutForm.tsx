@@ -24,7 +24,7 @@ export function LoadoutForm({ store, state, findings }: FormProps) {
   return (
     <>
       <Part title="Loadout">
-        <Row label="Begins at">
+        <Row label="Entry">
           <SelectField
             label="Entry"
             testid="loadout-entry"
@@ -35,7 +35,7 @@ export function LoadoutForm({ store, state, findings }: FormProps) {
           />
         </Row>
         <label className="stack6">
-          <span className="k">What it is for</span>
+          <span className="k">Description</span>
           <textarea
             className="field"
             rows={3}
@@ -58,7 +58,7 @@ export function LoadoutForm({ store, state, findings }: FormProps) {
               )
             }
           />
-          Casts take it when none is named
+          Active: casts use it unless they name another
         </label>
       </Part>
       {["budget", "limits"].map((of) => (
@@ -75,7 +75,7 @@ export function LoadoutForm({ store, state, findings }: FormProps) {
           />
         </Group>
       ))}
-      <Part title="In it">
+      <Part title="Contents">
         <p className="dim sm">
           {[
             count(loadout.sockets.length, "socket"),

@@ -49,7 +49,7 @@ export function LoopForm({ store, state, loop, findings }: FormProps & { loop: L
               ? loadout.loops.some((one) => one.id === to)
                 ? `There is a loop ${to} already.`
                 : null
-              : "Use letters, digits, dots, lines."
+              : "Use letters, digits, dots, hyphens and underscores."
           }
           onDone={(to) => {
             store.edit(`rename ${loop.id}`, (writer) => renameLoop(writer, name, loop.id, to));

@@ -20,7 +20,7 @@ export function MergeView({ store, conflict }: { store: EditorStore; conflict: C
     choices.map((one) => one ?? "yours"),
   );
   const broken = readText(merged).fault;
-  const who = of === "file" ? `${store.state.file} was changed by somebody else` : "Another tab changed this draft";
+  const who = of === "file" ? `${store.state.file} was changed outside this page` : "Another tab changed this draft";
   const done = () => {
     if (of === "file") store.settle(merged, theirs, mark);
     else store.settle(merged, store.state.base, store.state.hash, Number(mark));
@@ -31,8 +31,8 @@ export function MergeView({ store, conflict }: { store: EditorStore; conflict: C
         <h2>{who}</h2>
         <p className="dim sm">
           {conflicts.length === 0
-            ? "The changes do not touch each other."
-            : `${conflicts.length === 1 ? "One place was" : `${conflicts.length} places were`} changed by both. Everything else is merged.`}
+            ? "The changes do not conflict."
+            : `${conflicts.length === 1 ? "One change conflicts" : `${conflicts.length} changes conflict`}. Everything else is merged.`}
         </p>
       </header>
       <div className="meets" data-testid="merge">
@@ -70,7 +70,7 @@ export function MergeView({ store, conflict }: { store: EditorStore; conflict: C
       </div>
       {open === 0 && broken ? (
         <p className="err">
-          What comes of it is no JSON yet (line {broken.line}: {broken.message}). You can mend it in the text.
+          The merged text is not valid JSON yet (line {broken.line}: {broken.message}). You can fix it in the text.
         </p>
       ) : null}
       <div className="foot">
@@ -96,7 +96,7 @@ export function MergeView({ store, conflict }: { store: EditorStore; conflict: C
           Yours everywhere
         </button>
         <button type="button" className="btn primary" data-testid="merge-done" disabled={open > 0} onClick={done}>
-          {open > 0 ? `Decide ${open} more` : "Go on with this"}
+          {open > 0 ? `Decide ${open} more` : "Use the merged text"}
         </button>
       </div>
     </Dialog>

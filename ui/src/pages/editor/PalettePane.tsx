@@ -136,7 +136,7 @@ export function PalettePane({ store, state, loadouts, input, folded, onFold, onL
         </Group>
       ) : null}
       {others.length > 0 ? (
-        <Group name="Loadouts to link behind" count={others.length}>
+        <Group name="Loadouts to append" count={others.length}>
           {others.map((name) => (
             <Entry
               key={name}
@@ -145,7 +145,7 @@ export function PalettePane({ store, state, loadouts, input, folded, onFold, onL
               icon={<Workflow className="ico kind" aria-hidden="true" />}
               title={name}
               badge=""
-              text="Shows what would be stitched."
+              text="Shows the linked graph first."
               onPut={() => onLink(name)}
             />
           ))}

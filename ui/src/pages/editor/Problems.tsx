@@ -25,7 +25,7 @@ export function Problems({ store, state, findings }: { store: EditorStore; state
         <li className="st failed" data-testid="problem-syntax">
           <CircleAlert className="ico s" />
           <span>
-            <Said text={state.fault.message} /> The graph shows the last sound text.
+            <Said text={state.fault.message} /> The graph shows the last valid text.
             <span className="code">document::syntax · line {state.fault.line}</span>
           </span>
         </li>
@@ -63,7 +63,7 @@ export function Problems({ store, state, findings }: { store: EditorStore; state
       })}
       {findings.length === 0 && !state.fault ? (
         <li className="none" data-testid="no-problems">
-          {state.checked === null ? "Checking." : "Nothing was found."}
+          {state.checked === null ? "Checking." : "No problems found."}
         </li>
       ) : null}
     </ul>

@@ -81,19 +81,19 @@ export function Review({ store, state, onClose }: { store: EditorStore; state: E
               <Changes title="Changed" list={found.changed} />
             </>
           ) : null}
-          <h3>Whom it concerns</h3>
+          <h3>Affected casts</h3>
           <p className="dim sm" data-testid="concerns">
-            {active ? "It is what a cast takes when none is named. " : ""}
+            {active ? "It is the active loadout: casts use it unless they name another. " : ""}
             {running === 0
-              ? "No cast of it is under way."
-              : `${running} ${running === 1 ? "cast of it is" : "casts of it are"} under way and ${running === 1 ? "stays" : "stay"} with the loadout as it was.`}
+              ? "No cast of it is running."
+              : `${running} ${running === 1 ? "cast of it is" : "casts of it are"} running and ${running === 1 ? "keeps" : "keep"} the old version.`}
           </p>
           <h3>What the next cast will ask</h3>
           {runs === null ? (
             <p className="dim sm">Checking.</p>
           ) : runs.length === 0 ? (
             <p className="dim sm" data-testid="trust">
-              Nothing new would run.
+              It would run no new programs.
             </p>
           ) : (
             <>
@@ -117,7 +117,7 @@ export function Review({ store, state, onClose }: { store: EditorStore; state: E
       {cleared ? (
         <label className="cleared">
           <span>
-            {subject.name} has no sockets any more. Type its name to take the loadout out of {file}.
+            {subject.name} has no sockets left. Type its name to remove the loadout from {file}.
           </span>
           <input
             className="field"
@@ -134,12 +134,12 @@ export function Review({ store, state, onClose }: { store: EditorStore; state: E
           className="btn quiet"
           data-testid="discard"
           onClick={() => {
-            store.replace("go back to the saved text", base);
-            store.say("The draft is as it was saved.", true);
+            store.replace("reset to the saved text", base);
+            store.say("The draft is reset to the saved text.", true);
             onClose();
           }}
         >
-          Go back to what is saved
+          Discard changes
         </button>
         <span className="grow" />
         <button type="button" className="btn" onClick={onClose}>

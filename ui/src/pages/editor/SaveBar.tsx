@@ -26,7 +26,7 @@ export function isCleared(state: EditorState): boolean {
 }
 
 export function saveReason(state: EditorState, findings: Finding[]): string | null {
-  if (state.fault) return `mend line ${state.fault.line} first`;
+  if (state.fault) return `fix line ${state.fault.line} first`;
   if (state.checked !== state.text) return null;
   const own = `/loadouts/${state.subject.name}`;
   const cleared = isCleared(state);
@@ -34,7 +34,7 @@ export function saveReason(state: EditorState, findings: Finding[]): string | nu
   const errors = findings.filter(
     (one) => one.severity === "error" && !(cleared && one.pointer?.startsWith(own)),
   ).length;
-  return errors > 0 ? `mend ${errors} ${errors === 1 ? "error" : "errors"} first` : null;
+  return errors > 0 ? `fix ${errors} ${errors === 1 ? "error" : "errors"} first` : null;
 }
 
 export function SaveBar(props: SaveBarProps) {

@@ -50,7 +50,7 @@ export function SchemaFields({ place, raw, names, off, put, usual = {}, within =
             off={off}
             label={path.map(labelOf).join(", ")}
             testid={`field-${path.join(".")}`}
-            usual={usual[path.join(".")] ?? "as usual"}
+            usual={usual[path.join(".")] ?? "default"}
             onChange={(value) => put(path, value)}
           />
         </div>

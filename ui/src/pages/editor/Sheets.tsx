@@ -43,7 +43,7 @@ export function AddSheet(props: { store: EditorStore; state: EditorState; where:
   const title = where.edge
     ? "Put between"
     : where.from
-      ? `Lead ${where.from} to`
+      ? `Connect ${where.from} to`
       : where.after
         ? `Add after ${where.after}`
         : "Add";
@@ -92,7 +92,7 @@ export function AddSheet(props: { store: EditorStore; state: EditorState; where:
           </li>
         ) : null}
       </ul>
-      {count === 0 ? <p className="faint">No materia has these words.</p> : null}
+      {count === 0 ? <p className="faint">No materia matches.</p> : null}
     </Dialog>
   );
 }

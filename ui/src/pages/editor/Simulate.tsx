@@ -122,12 +122,12 @@ export function Simulate(props: {
         {casts.length > 0 ? (
           <select
             className="field"
-            aria-label="Walk as a cast went"
+            aria-label="Follow an earlier cast"
             data-testid="walk-cast"
             value=""
             onChange={(event) => openCast(event.target.value)}
           >
-            <option value="">Walk as a cast went</option>
+            <option value="">Follow an earlier cast</option>
             {casts.map((cast) => (
               <option key={cast.castId} value={cast.castId}>
                 {oneLine(cast.request, 50) || cast.castId}
@@ -144,8 +144,8 @@ export function Simulate(props: {
         />
         <input
           className="field rules"
-          aria-label="Rules that the case shows"
-          title="Rules that the case shows"
+          aria-label="Requirement ids that the case covers"
+          title="Requirement ids that the case covers"
           value={rules}
           onChange={(event) => setRules(event.target.value)}
         />

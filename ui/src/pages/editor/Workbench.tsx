@@ -167,7 +167,7 @@ export function Workbench({ store }: { store: EditorStore }) {
         ) : null}
         {loadout && loadout.sockets.length === 0 ? (
           <p className="blank" data-testid="blank">
-            Nothing is here yet. Press <kbd>A</kbd>, or drag a materia from the left.
+            The loadout is empty. Press <kbd>A</kbd>, or drag a materia from the left.
           </p>
         ) : null}
         {sheet?.kind === "loop" ? <LoopStrip store={store} state={state} ids={sheet.ids} onClose={close} /> : null}

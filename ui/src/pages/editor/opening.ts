@@ -99,7 +99,7 @@ function withDraft(state: EditorState, draft: Draft): EditorState {
     history: splice ? { past: [{ label: "your draft", splices: [splice] }], future: [] } : EMPTY,
     kept,
     notice: splice
-      ? { text: "The file was changed since this draft began. Your changes were laid over it.", undo: false }
+      ? { text: "The file changed after this draft was started. Your changes were merged into it.", undo: false }
       : null,
   };
 }

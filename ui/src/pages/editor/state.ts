@@ -72,7 +72,7 @@ const words: Record<number, string> = {
   7: "a closing brace is missing",
   8: "a closing bracket is missing",
   9: "something follows the end of the document",
-  10: "a comment stands where none may",
+  10: "a comment is not allowed here",
   11: "a comment has no end",
   12: "a text has no closing quote",
   16: "a text has a character that must be escaped",
@@ -87,12 +87,14 @@ export function readText(text: string): { value: Json | undefined; fault: Editor
     return {
       value: undefined,
       fault: {
-        message: words[first?.error ?? 4] ?? "this is no JSON",
+        message: words[first?.error ?? 4] ?? "this is not valid JSON",
         line: lineAt(text, first?.offset ?? 0),
       },
     };
   const value = getNodeValue(root) as Json;
-  return root.type === "object" ? { value, fault: null } : { value, fault: { message: "it is no object", line: 1 } };
+  return root.type === "object"
+    ? { value, fault: null }
+    : { value, fault: { message: "the document is not a JSON object", line: 1 } };
 }
 
 const read = new WeakMap<ConfigFile, Json | undefined>();

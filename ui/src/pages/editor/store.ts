@@ -59,7 +59,7 @@ export class EditorStore {
       return null;
     }
     if (fault) {
-      this.say(`Line ${fault.line}: ${fault.message}. Mend the text first.`);
+      this.say(`Line ${fault.line}: ${fault.message}. Fix the text first.`);
       return null;
     }
     const writer = new Writer(text);

@@ -57,7 +57,7 @@ export function Approval({ item, onAnswered }: CardProps) {
     <>
       <div className="ibody">
         {refused ? <Refused {...refused} /> : null}
-        <p className="sub">{refused ? "This was refused" : "Exactly this would run, once"}</p>
+        <p className="sub">{refused ? "This was refused" : "Exactly this will run, once"}</p>
         <div className="argv" data-testid="argv">
           {isArgv
             ? runs.map((word, index) => (
@@ -74,17 +74,17 @@ export function Approval({ item, onAnswered }: CardProps) {
           <span className="grow" />
           <span className="faint sm">
             {isArgv ? `${runs.length} ${runs.length === 1 ? "word" : "words"}, ` : ""}
-            {item.approval?.shell ? <strong className="warn">a shell reads a script, </strong> : null}
+            {item.approval?.shell ? <strong className="warn">runs a script in a shell, </strong> : null}
             {odd === 0 ? (
               "no hidden characters"
             ) : (
-              <strong className="warn">{odd} odd characters, shown by number</strong>
+              <strong className="warn">{odd} unusual characters, shown by code</strong>
             )}
           </span>
         </div>
         <div className="two">
           <div>
-            <p className="sub">It is given</p>
+            <p className="sub">Input</p>
             <GivenText given={given.value} />
             {given.error ? <ErrorBox error={given.error} /> : null}
           </div>
@@ -117,10 +117,10 @@ export function Approval({ item, onAnswered }: CardProps) {
               </dd>
             </div>
             <div>
-              <dt>Who asked</dt>
+              <dt>Cause</dt>
               <dd>
                 <Link to={castPath(item, { socket: node, tab: "why" })} data-testid="who-asked">
-                  Why it came to this
+                  Why it asks
                 </Link>
               </dd>
             </div>
@@ -157,7 +157,7 @@ export function Approval({ item, onAnswered }: CardProps) {
             </div>
             <div>
               <strong>If you do nothing</strong>
-              <p>It waits; there is no time limit. A newer payload asks again.</p>
+              <p>The cast waits, without a timeout. A newer payload asks again.</p>
             </div>
           </div>
         )}
@@ -168,7 +168,7 @@ export function Approval({ item, onAnswered }: CardProps) {
               className="field"
               value={reason}
               onChange={(event) => setReason(event.target.value)}
-              placeholder="Kept with the refusal"
+              placeholder="Stored with the refusal"
               data-testid="deny-reason"
             />
           </label>
@@ -181,7 +181,7 @@ export function Approval({ item, onAnswered }: CardProps) {
               onChange={(event) => setRoute(event.target.checked)}
               data-testid="deny-route"
             />{" "}
-            Send the work back with this reason, so that the cast goes on
+            Send the work back with this reason, and continue the cast
           </label>
         ) : null}
       </div>
@@ -193,10 +193,10 @@ export function Approval({ item, onAnswered }: CardProps) {
             testid="approve-refused"
             title="Approve what was refused?"
             text={`It was refused${refused.reason ? `: ${oneLine(refused.reason, 300)}` : ""}. If you approve, it runs once with the input above, and the cast goes on.`}
-            verb="Approve all the same"
+            verb="Approve anyway"
             onDone={() => onAnswered(`Approved after a refusal: ${node}`)}
           >
-            Approve all the same…
+            Approve anyway…
           </Confirm>
         ) : (
           <>

@@ -91,7 +91,7 @@ export function BudgetCard({ item, onAnswered }: CardProps) {
           act={{ do: "abort" }}
           testid="stop-budget"
           title="Stop this cast"
-          text="It ends for good. What it made and its log stay."
+          text="The cast ends and cannot be resumed. Its files and its log stay."
           verb="Stop this cast"
           danger
           onDone={() => onAnswered(`Stopped: ${item.castId}`)}

@@ -120,7 +120,7 @@ export function Stall({ item, onAnswered }: CardProps) {
           act={{ do: "abort" }}
           testid="stop-stall"
           title="Stop this cast"
-          text="It ends for good. What it made and its log stay."
+          text="The cast ends and cannot be resumed. Its files and its log stay."
           verb="Stop this cast"
           danger
           onDone={() => onAnswered(`Stopped: ${item.castId}`)}

@@ -38,7 +38,7 @@ export function TrustCards() {
         </ul>
         {item.changed && item.changed.length > 0 ? (
           <>
-            <p className="sub">What has changed since you last approved</p>
+            <p className="sub">Changes since your last approval</p>
             <ul className="runs">
               {item.changed.map((one) => (
                 <li key={one} className="mono">
@@ -54,7 +54,7 @@ export function TrustCards() {
         <button type="button" className="btn primary" onClick={() => void approve(item)}>
           Approve what is shown
         </button>
-        <span className="faint sm">By hash: if it changes, you are asked again.</span>
+        <span className="faint sm">The approval is for this hash. If it changes, you are asked again.</span>
       </footer>
     </article>
   ));

@@ -45,7 +45,7 @@ export function titleOf(item: InboxItem, name = item.node ?? ""): string {
     case "multi_turn":
       return `${who} has answered and waits for you`;
     case "stall":
-      return `${who} goes in circles`;
+      return `${who} repeats without progress`;
     case "budget":
       return "The budget is spent";
     case "workspace":
@@ -107,7 +107,7 @@ export function Inbox() {
   const casts = new Set(items.map((item) => item.castId)).size;
   return (
     <div className="inbox" data-testid="inbox-page">
-      <section className="index" aria-label="What waits">
+      <section className="index" aria-label="Waiting casts">
         <header>
           <h1>Inbox</h1>
           <p className="dim">
@@ -159,7 +159,7 @@ export function Inbox() {
         ) : null}
         <p className="sub wide-only">Keys</p>
         <p className="faint sm wide-only">
-          <kbd>J</kbd> <kbd>K</kbd> next, before · <kbd>Y</kbd> <kbd>N</kbd> approve, deny
+          <kbd>J</kbd> <kbd>K</kbd> next, previous · <kbd>Y</kbd> <kbd>N</kbd> approve, deny
         </p>
       </section>
       <section className="cards" aria-label="Answers">

@@ -16,7 +16,7 @@ export function Trust({ items, project, onApproved }: { items: TrustItem[]; proj
   };
   return (
     <div className="trust" data-testid="trust-question">
-      <strong>Nobody has approved what this would run</strong>
+      <strong>The programs that this cast would run are not approved</strong>
       <ul className="runs">
         {items
           .flatMap((item) => item.runs)

@@ -178,7 +178,7 @@ export function Launch({ onClose }: { onClose: () => void }) {
       <div className="cols" hidden={!place}>
         <div className="form">
           <label htmlFor="request" className="lab">
-            What should be done
+            Request
           </label>
           <textarea
             id="request"
@@ -302,14 +302,14 @@ export function Launch({ onClose }: { onClose: () => void }) {
           />
           <p className="faint sm">
             {past.length >= 3
-              ? `Usual: between half and nine of ten of the ${past.length} casts of ${chosen?.name} that are done.`
+              ? `Usual: the range from the median to the 90th percentile of ${past.length} completed casts of ${chosen?.name}.`
               : past.length === 0
-                ? "No cast of this loadout is done yet; from three on you see what is usual."
-                : `${past.length} ${past.length === 1 ? "cast of this loadout is" : "casts of this loadout are"} done; from three on you see what is usual.`}
+                ? "No cast of this loadout has completed yet. Usual values appear after three."
+                : `${past.length} ${past.length === 1 ? "cast of this loadout has" : "casts of this loadout have"} completed. Usual values appear after three.`}
           </p>
           {beside.length > 0 ? (
             <p className="warn" data-testid="beside">
-              {beside.length === 1 ? "Another cast is" : `${beside.length} other casts are`} under way in this folder:{" "}
+              {beside.length === 1 ? "Another cast is" : `${beside.length} other casts are`} running in this folder:{" "}
               {beside.map((other) => other.castId).join(", ")}. Each sees what the others change.
             </p>
           ) : null}

@@ -77,7 +77,7 @@ export function MateriaForm(props: {
           </label>
         </div>
       </Part>
-      <Part title="For people">
+      <Part title="Display">
         <Row label="Description">
           <TextField label="Description" disabled={off} value={word("description")} onChange={put("description")} />
         </Row>
@@ -108,7 +108,7 @@ export function MateriaForm(props: {
         </Row>
       </Part>
       {kind === "agent" ? (
-        <Part title="What it is asked" hint={typeof raw.prompt === "object" ? "from a file" : ""}>
+        <Part title="Prompt" hint={typeof raw.prompt === "object" ? "from a file" : ""}>
           {raw.prompt !== undefined && typeof raw.prompt !== "string" ? (
             <pre className="text asked" tabIndex={0}>
               {JSON.stringify(raw.prompt, null, 2)}
@@ -126,7 +126,7 @@ export function MateriaForm(props: {
           )}
         </Part>
       ) : (
-        <Part title="What runs" hint="a word a line, passed as they are">
+        <Part title="What runs" hint="one argument per line, passed unchanged">
           {raw.script ? (
             <pre className="text asked" tabIndex={0}>
               {JSON.stringify(raw.script, null, 2)}
@@ -135,7 +135,7 @@ export function MateriaForm(props: {
             <textarea
               className="field mono"
               rows={4}
-              aria-label="Command, a word a line"
+              aria-label="Command, one argument per line"
               data-testid="materia-command"
               disabled={off}
               value={strings(raw.command).join("\n")}

@@ -44,12 +44,12 @@ export function TryIt({ project, materia, saved }: { project: string; materia: s
   return (
     <section className="f" aria-label="Try it" data-testid="try-it">
       <h3 className="l">
-        Try it<span className="faint">it really runs, in the project's folder</span>
+        Try it<span className="faint">runs the real program in the project folder</span>
       </h3>
       <textarea
         className="field mono"
         rows={5}
-        aria-label="Input of the try"
+        aria-label="Test input"
         data-testid="try-input"
         value={input}
         onChange={(event) => setInput(event.target.value)}
@@ -62,7 +62,7 @@ export function TryIt({ project, materia, saved }: { project: string; materia: s
           disabled={busy || !saved || value === undefined}
           onClick={() => void run(null)}
         >
-          {saved ? (value === undefined ? "Try it: the input is no JSON" : "Try it") : "Try it: save first"}
+          {saved ? (value === undefined ? "Try it: the input is not valid JSON" : "Try it") : "Try it: save first"}
         </button>
       </div>
       {question ? (

@@ -59,7 +59,7 @@ export function Loadouts() {
       <section className="index" aria-label="Loadouts">
         <header>
           <h1>Loadouts</h1>
-          <p className="dim">A loadout says what runs, in which order, and where it goes from there.</p>
+          <p className="dim">A loadout says what runs, in which order, and what runs next.</p>
           <ProjectPick project={project} />
           <NewLoadout taken={items.map((item) => item.name)} />
         </header>
@@ -105,7 +105,7 @@ export function Loadouts() {
                 <Foreign text={one.value.name} />
               </h2>
               <Link className="btn" to={`/loadouts/${encodeURIComponent(one.value.name)}`} data-testid="open-editor">
-                {shown?.layer === "shipped" ? "Look at it" : "Edit"}
+                {shown?.layer === "shipped" ? "Open" : "Edit"}
               </Link>
               <Link
                 className="btn"
@@ -131,7 +131,7 @@ export function Loadouts() {
               </div>
             ) : null}
             {one.value.findings.length === 0 ? (
-              <p className="dim">✓ Sound: nothing was found.</p>
+              <p className="dim">✓ No problems found.</p>
             ) : (
               <ul className="findings">
                 {one.value.findings.map((finding) => (

@@ -18,12 +18,12 @@ export function Own() {
           setLook(next);
         }}
         items={[
-          { id: "system", label: "As the system" },
+          { id: "system", label: "System" },
           { id: "light", label: "Light" },
           { id: "dark", label: "Dark" },
         ]}
       />
-      <h2>Being told</h2>
+      <h2>Notifications</h2>
       <Told />
       <h2>Budget of new casts</h2>
       <Usual />
@@ -36,21 +36,23 @@ function Told() {
   return (
     <>
       <p className="dim">
-        The number of casts that need you stands in the title of this tab. A notice of the system comes too, if you
-        wish, while you look elsewhere.
+        The title of this tab shows the number of casts that need you. If you allow notifications, the system shows one
+        while this tab is in the background.
       </p>
       {now === "unknown" ? (
-        <p className="faint">This browser has no notices.</p>
+        <p className="faint">This browser does not support notifications.</p>
       ) : now === "refused" ? (
-        <p className="faint">This browser refuses notices of this page; its own settings can allow them.</p>
+        <p className="faint">
+          This browser blocks notifications of this page. You can allow them in the settings of the browser.
+        </p>
       ) : (
         <Seg
-          label="Notices"
+          label="Notifications"
           now={now}
           onPick={(next) => void wishNotices(next === "on").then(setNow)}
           items={[
             { id: "off", label: "Only the title" },
-            { id: "on", label: "Notices, too" },
+            { id: "on", label: "Title and notifications" },
           ]}
         />
       )}
@@ -68,7 +70,7 @@ function Usual() {
   const [bounds, setBounds] = useState<Bounds>(usualBounds);
   return (
     <>
-      <p className="dim">The launch sheet begins with these. A cast waits for you when one is spent.</p>
+      <p className="dim">New casts start with these bounds. A cast waits for you when a bound is spent.</p>
       <div className="usual">
         {names.map(([name, label]) => (
           <label key={name}>

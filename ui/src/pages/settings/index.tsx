@@ -26,7 +26,7 @@ export function Settings() {
       <h1>Settings</h1>
       <Own />
       <h2>Agents</h2>
-      {project ? null : <WhichProject title="Of which project?" />}
+      {project ? null : <WhichProject title="Which project?" />}
       {project ? (
         <>
           {agents.error ? <ErrorBox error={agents.error} /> : null}
@@ -81,7 +81,7 @@ export function Settings() {
               type="button"
               className="btn small"
               data-testid={`folder-remove-${one.id}`}
-              title="The server shows its casts no longer; nothing in the folder changes"
+              title="Remove the project from the server; its files do not change"
               onClick={() =>
                 void remove(`/projects/${segment(one.id)}`).then(
                   () => refreshProjects(),
@@ -131,8 +131,8 @@ export function Settings() {
       ) : null}
       <h2>Security</h2>
       <p className="dim">
-        The server listens on this machine only. This browser signs in with a link that works once; its key is kept here
-        and belongs to this address.
+        The server listens on this machine only. This browser signs in with a link that works once. The key is stored in
+        this browser, for this address only.
       </p>
       <Cli words={["materia", "ui", "--no-open"]} />
       <p>
@@ -151,7 +151,7 @@ export function Settings() {
       <h2>About</h2>
       <p className="dim">
         Materia {health.value?.version ?? ""} at <span className="mono">{location.host}</span>. Press <kbd>?</kbd> for
-        the keys and signs.
+        keyboard shortcuts and symbols.
       </p>
     </div>
   );

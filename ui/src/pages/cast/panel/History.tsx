@@ -66,7 +66,7 @@ export function HistoryTab({
               />
             </td>
             <td className="r">{duration(turn.durationMs ?? time - turn.start / 1000, true)}</td>
-            <td className="r">{turn.tokens > 0 ? count(turn.tokens) : <span className="faint">none told</span>}</td>
+            <td className="r">{turn.tokens > 0 ? count(turn.tokens) : <span className="faint">not reported</span>}</td>
           </tr>
         ))}
       </tbody>

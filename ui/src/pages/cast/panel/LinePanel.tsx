@@ -77,10 +77,10 @@ export function LinePanel({ store, state, line, taken, change, onEvent }: LinePa
       <section className="pbody" aria-label="Payloads" tabIndex={0}>
         {read.error ? <ErrorBox error={read.error} /> : null}
         {isEnd(line.to) ? (
-          <p className="dim">The cast ends there: nothing travels over it.</p>
+          <p className="dim">The cast ends there: this line carries no payloads.</p>
         ) : (
           <>
-            <h3 className="sub">Waits there</h3>
+            <h3 className="sub">Waiting</h3>
             {waiting.length > 0 ? (
               <ul className="payloads" data-testid="line-waits">
                 {rows(waiting)}
@@ -88,7 +88,7 @@ export function LinePanel({ store, state, line, taken, change, onEvent }: LinePa
             ) : (
               <p className="dim">Nothing waits.</p>
             )}
-            <h3 className="sub">Went over it</h3>
+            <h3 className="sub">Sent over this line</h3>
             {passed.length > 0 ? (
               <ul className="payloads" data-testid="line-passed">
                 {rows(passed.slice(0, SHOWN))}
@@ -141,7 +141,7 @@ function Row({ one, store, state, onEvent, onTurn }: RowProps) {
         </p>
       )}
       <button type="button" className="btn small" aria-expanded={open} onClick={() => setOpen(!open)}>
-        {open ? "Fold" : "Show all of it"}
+        {open ? "Collapse" : "Show all"}
       </button>
     </li>
   );
@@ -155,13 +155,13 @@ function fateWords(one: Crossing, state: CastState): string {
     case "consumed":
       return `${who} took it`;
     case "superseded":
-      return "a newer one took its place";
+      return "replaced by a newer payload";
     case "deduplicated":
-      return "left out: the same came before";
+      return "left out: a duplicate of an earlier payload";
     case "filtered":
       return "left out by the transform";
     case "skipped":
-      return "left with its item";
+      return "dropped with its item";
     default:
       return one.reason === "busy" ? `dropped: ${who} was busy` : "dropped: the line was full";
   }

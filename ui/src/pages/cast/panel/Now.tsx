@@ -16,7 +16,7 @@ export function NowTab({
   const live = store.get().live[socket];
   if (turn?.outcome === "running" && !past) {
     if (!live || live.lines.length === 0)
-      return <p className="dim">The turn is under way since event {turn.seq}. Nothing was heard of it yet.</p>;
+      return <p className="dim">The turn has been running since event {turn.seq}. It has no output yet.</p>;
     return (
       <>
         <p className="dim sm">
@@ -36,7 +36,7 @@ export function NowTab({
     <>
       <p className="dim">
         {turn?.outcome === "running"
-          ? `As of event ${state.seq} the turn is under way.`
+          ? `At event ${state.seq} the turn is running.`
           : turn
             ? `Nothing runs here. The last turn ended at event ${turn.endSeq}.`
             : "Nothing has run here yet."}

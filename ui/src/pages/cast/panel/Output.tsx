@@ -25,7 +25,7 @@ export function OutputTab({
   if (turn.outcome === "running")
     return (
       <p className="dim">
-        No output yet: the turn is under way since event <EventLink seq={turn.seq} onEvent={onEvent} />.
+        No output yet: the turn has been running since event <EventLink seq={turn.seq} onEvent={onEvent} />.
       </p>
     );
   if (!full)

@@ -48,7 +48,7 @@ export function WhyTab(props: PanelProps & { turn: Turn | undefined; newest: boo
       {lines}
       {answer.because.length > 0 ? (
         <>
-          <h3 className="sub">{answer.ran ? "How it came to run" : "What is known"}</h3>
+          <h3 className="sub">{answer.ran ? "Why it ran" : "What is known"}</h3>
           <ol className="chain">
             {answer.because.map((one) => (
               <li key={`${one.seq}${one.text}`}>
@@ -94,7 +94,7 @@ export function WhyTab(props: PanelProps & { turn: Turn | undefined; newest: boo
       </ul>
       {answer.suggestion ? (
         <>
-          <h3 className="sub">What would let it run</h3>
+          <h3 className="sub">To let it run</h3>
           {answer.suggestion.steps.map((step) => (
             <div key={step.text} className="step">
               <span className="dim sm">
@@ -128,7 +128,7 @@ function Arrivals({ store, state, turn, onEvent }: PanelProps & { turn: Turn }) 
   if (came.length === 0) return null;
   return (
     <>
-      <h3 className="sub">Over which lines</h3>
+      <h3 className="sub">Lines that brought its input</h3>
       <ul className="arrivals" data-testid="arrivals">
         {came.map((one) => (
           <li key={one.seq}>
@@ -160,15 +160,15 @@ function Trigger({ state, target, socket }: { state: CastState; target: Target; 
       act={{ do: "trigger", node: socket, ...(message.trim() ? { message } : {}), ...(asks ? { approve: true } : {}) }}
       testid="trigger"
       title={`Start a turn of ${nameOf(state, socket)}`}
-      text={`It takes everything that waits there, whatever the pace or its trigger.${asks ? " Its question is answered with yes, too." : ""}`}
+      text={`The turn takes all waiting inputs. It starts regardless of the pace and the trigger of the socket.${asks ? " This also approves the turn." : ""}`}
       verb="Start the turn"
       onDone={() => setMessage("")}
       body={
         <textarea
           className="field"
           rows={2}
-          aria-label="What it is told, if anything"
-          placeholder="What it is told, if anything"
+          aria-label="Text for the turn (optional)"
+          placeholder="Text for the turn (optional)"
           value={message}
           onChange={(event) => setMessage(event.target.value)}
         />

@@ -140,7 +140,7 @@ export function FocusPanel(props: PanelProps) {
           <button
             type="button"
             className="btn quiet small icon"
-            aria-label="Turn before"
+            aria-label="Previous turn"
             disabled={place <= 0}
             onClick={() => change({ turn: turns[place - 1]?.seq ?? null, item: null })}
           >
@@ -149,7 +149,7 @@ export function FocusPanel(props: PanelProps) {
           <button
             type="button"
             className="btn quiet small icon"
-            aria-label="Turn after"
+            aria-label="Next turn"
             disabled={place < 0 || place >= turns.length - 1}
             onClick={() => change({ turn: turns[place + 1]?.seq ?? null, item: null })}
           >

@@ -66,7 +66,7 @@ export function Timeline(props: TimelineProps) {
             >
               <button
                 type="button"
-                title={`Nothing ran for ${duration(gap.to - gap.from)}; press to see all of it`}
+                title={`Nothing ran for ${duration(gap.to - gap.from)}; click to show the whole gap`}
                 data-testid="gap"
                 onClick={() => change({ idle: "shown" })}
               >
