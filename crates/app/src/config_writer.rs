@@ -266,7 +266,7 @@ mod tests {
         file.replace(&read.hash, "{ \"a\": 1 }").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "{ \"a\": 1 }");
         let refused = file.replace(&read.hash, "{ \"a\": 2 }").unwrap_err();
-        assert!(refused.to_string().contains("meanwhile"), "{refused}");
+        assert!(refused.to_string().contains("changed elsewhere"), "{refused}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "{ \"a\": 1 }");
     }
 

@@ -39,7 +39,7 @@ pub(crate) const PAGE_MAX: usize = 1_000;
 pub(crate) const PAGE_BYTES_MAX: usize = 4 << 20;
 
 /// Large answers that are made at once; further ones wait for room.
-pub(crate) const LARGE_ANSWERS_MAX: usize = 4;
+pub(crate) const LARGE_ANSWERS_MAX: usize = 2;
 
 /// Explorations that run at once; further ones wait.
 pub(crate) const EXPLORATIONS_MAX: usize = 2;

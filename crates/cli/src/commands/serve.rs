@@ -1,6 +1,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
 use materia_contract::api::Code;
@@ -18,6 +19,8 @@ use crate::terminal::Terminal;
 
 /// Default address of a server; another free port is used if this one is taken.
 const USUAL: &str = "127.0.0.1:7717";
+/// How long a thread for blocking work waits for the next piece. The allocator gives back its memory when it ends.
+const IDLE_THREAD_MAX: Duration = Duration::from_secs(2);
 
 /// Serve casts to the page and to programs
 ///
@@ -192,6 +195,7 @@ fn run_server(
     let listen = listen.map_err(|error| Failure::usage(error.to_string()))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
+        .thread_keep_alive(IDLE_THREAD_MAX)
         .build()
         .map_err(|error| Failure::Broken(format!("cannot start: {error}")))?;
     runtime.block_on(async {

@@ -12,7 +12,7 @@ use super::connect::{self, Way};
 use super::fault::{Fault, is_busy};
 
 /// Idle connections that are kept open.
-const IDLE_MAX: usize = 4;
+const IDLE_MAX: usize = 2;
 
 /// A small connection pool: a long read does not block other reads.
 pub(super) struct Readers {

@@ -77,7 +77,7 @@ fn commands_that_wait_in_a_shipped_journal_are_never_heard() {
            ('c1', '{"actor":"person","do":"abort"}')"#,
     );
     let seen = stage.watch(&["pause", "c1", "--trust", "--trust-journal"]);
-    let seen = seen.says("2 commands waited").changed_nothing_outside();
+    let seen = seen.says("removed 2 waiting commands").changed_nothing_outside();
     assert_ne!(seen.ran.exit, 1, "{seen:?}");
     let shown = stage.run(&["show", "c1", "--json"]).exits(0).json();
     assert_eq!(shown["status"], "waiting", "{shown}");
