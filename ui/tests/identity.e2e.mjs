@@ -94,8 +94,25 @@ test("a program at the port of a dead server gets neither cookie nor key from an
     body: "{}",
   });
   const page = await browser.newPage();
+  // A browser sends a request again by itself if the server dies while it is in flight; no page can prevent that.
+  const inFlight = new Set();
+  let follows = false;
+  page.on("request", (request) => inFlight.add(request));
+  page.on("requestfinished", (request) => inFlight.delete(request));
+  page.on("requestfailed", (request) => inFlight.delete(request));
+  page.on("response", (response) => {
+    if (!new URL(response.url()).pathname.endsWith("/stream")) return;
+    follows = response.ok();
+    inFlight.delete(response.request());
+  });
   await page.goto((await answer.json()).url);
   await signedIn(page);
+  // Twenty looks in a row: what an answer leads to has been asked for as well.
+  let quiet = 0;
+  await until("the page follows the server and waits for no answer", () => {
+    quiet = follows && inFlight.size === 0 ? quiet + 1 : 0;
+    return quiet > 20;
+  });
   const key = await page.evaluate(() => localStorage.getItem("materia.key"));
   const cookies = await page.context().cookies();
   assert.ok(cookies.length > 0, "there is a cookie to collect");
