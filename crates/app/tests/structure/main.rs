@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Each crate with those of the house that it may depend on.
-const HOUSE: [(&str, &[&str]); 18] = [
+const HOUSE: [(&str, &[&str]); 19] = [
     ("no-schema", &[]),
     ("page", &[]),
     ("contract", &["no-schema"]),
@@ -22,6 +22,7 @@ const HOUSE: [(&str, &[&str]); 18] = [
     ("conformance", &["contract"]),
     ("engine", &["contract", "kernel", "verifier"]),
     ("journal", &["safe-fs", "contract", "engine"]),
+    ("nats", &["contract", "engine"]),
     ("workspace", &["safe-fs", "contract"]),
     ("runners", &["safe-fs", "contract", "engine", "workspace"]),
     (
@@ -34,6 +35,7 @@ const HOUSE: [(&str, &[&str]); 18] = [
             "compiler",
             "engine",
             "journal",
+            "nats",
             "workspace",
             "runners",
         ],

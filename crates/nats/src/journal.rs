@@ -1,0 +1,270 @@
+//! Implements the engine's `Journal` port.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use materia_contract::{CastLine, Command, CommandId, RunId};
+use materia_engine::{
+    AppendError, Batch, Blobs, BoxFuture, ClaimError, Cursor, Epoch, Head, Journal, Lease, Lines,
+    PAGE_BYTES, Page, PostError, Posted, Posting, ReadError, Receipt, Tail, follow,
+};
+use tokio::sync::{OwnedMutexGuard, watch};
+
+use crate::blobs::ObjectBlobs;
+use crate::connection::{Connection, Fault, OpenError, ServerFacts};
+use crate::log::Log;
+use crate::message::Meta;
+use crate::read::{self, Places};
+use crate::walk::Walk;
+use crate::{Options, lease};
+
+/// Runs of which something is remembered.
+const KNOWN_MAX: usize = 4_096;
+
+/// A journal on NATS `JetStream`.
+#[derive(Clone)]
+pub struct NatsJournal {
+    inner: Arc<Inner>,
+    blobs: ObjectBlobs,
+    /// Changes whenever there may be more of any run; begun by the first who asks.
+    changed: Arc<OnceLock<watch::Receiver<u64>>>,
+}
+
+/// The state of the tasks on the thread of the connection.
+pub(crate) struct Inner {
+    pub(crate) connection: Arc<Connection>,
+    pub(crate) blobs: ObjectBlobs,
+    known: Mutex<HashMap<RunId, Arc<Known>>>,
+}
+
+/// Facts that are remembered of a run.
+#[derive(Default)]
+pub(crate) struct Known {
+    log: Arc<tokio::sync::Mutex<Log>>,
+    pub(crate) places: Mutex<Places>,
+    /// Its line in the list, as it began.
+    pub(crate) line: OnceLock<CastLine>,
+}
+
+impl From<Fault> for ReadError {
+    fn from(fault: Fault) -> Self {
+        Self::Storage(fault.to_string())
+    }
+}
+
+impl Inner {
+    /// Facts that are remembered of a run.
+    pub(crate) fn known(&self, run: &RunId) -> Arc<Known> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= KNOWN_MAX {
+            known.retain(|_, one| Arc::strong_count(one) > 1);
+        }
+        Arc::clone(known.entry(run.clone()).or_default())
+    }
+
+    /// How a run stands as far as it is known here.
+    pub(crate) async fn log(&self, run: &RunId) -> OwnedMutexGuard<Log> {
+        Arc::clone(&self.known(run).log).lock_owned().await
+    }
+
+    /// How a run stands now.
+    pub(crate) async fn fresh(&self, run: &RunId) -> Result<OwnedMutexGuard<Log>, Fault> {
+        let mut log = self.log(run).await;
+        self.refresh(run, &mut log).await?;
+        Ok(log)
+    }
+
+    /// Reads what is new of a run and its inbox.
+    pub(crate) async fn refresh(&self, run: &RunId, log: &mut Log) -> Result<(), Fault> {
+        self.refresh_for(run, log, None).await.map(drop)
+    }
+
+    /// The same; returns where a message of ours is that was stored behind the messages known before.
+    pub(crate) async fn refresh_for(
+        &self,
+        run: &RunId,
+        log: &mut Log,
+        ours: Option<&Meta>,
+    ) -> Result<Option<u64>, Fault> {
+        let subject = self.connection.subject("*", run.as_str());
+        let of_run = self.connection.subject("run", run.as_str());
+        let (before, mut at) = (log.run_last, None);
+        let mut walk = Walk::new(&self.connection, subject, log.upto + 1).headers_only();
+        while let Some(found) = walk.next().await? {
+            let meta = Meta::read(&found.headers);
+            let is_of_run = found.subject == of_run;
+            let is_ours = || ours.zip(meta.as_ref()).is_some_and(|(ours, it)| ours.is(it));
+            if is_of_run && found.sequence > before && is_ours() {
+                at = Some(found.sequence);
+            }
+            log.take(found.sequence, is_of_run, meta.as_ref());
+        }
+        Ok(at)
+    }
+}
+
+/// Does something on the thread of the connection.
+macro_rules! on_thread {
+    ($journal:expr, $inner:ident, [$($name:ident = $value:expr),*], $work:expr) => {{
+        let $inner = Arc::clone(&$journal.inner);
+        $(let $name = $value;)*
+        Box::pin($journal.inner.connection.run(async move { $work }))
+    }};
+}
+
+impl NatsJournal {
+    /// Connects to the servers, and makes the space where it is not there. Blocks.
+    pub fn open(options: Options) -> Result<Self, OpenError> {
+        let connection = Connection::open(options)?;
+        let blobs = ObjectBlobs(Arc::clone(&connection));
+        let inner = Inner { connection, blobs: blobs.clone(), known: Mutex::default() };
+        Ok(Self { inner: Arc::new(inner), blobs, changed: Arc::default() })
+    }
+
+    /// Facts about the server and the space.
+    #[must_use]
+    pub fn facts(&self) -> ServerFacts {
+        self.inner.connection.facts()
+    }
+
+    /// How it was opened.
+    #[must_use]
+    pub fn options(&self) -> &Options {
+        &self.inner.connection.options
+    }
+
+    /// Changes whenever there may be more of any run, whichever process writes.
+    #[must_use]
+    pub fn changed(&self) -> watch::Receiver<u64> {
+        let begin = || {
+            let connection = &self.inner.connection;
+            read::changes(connection, connection.subject("*", ">"))
+        };
+        self.changed.get_or_init(begin).clone()
+    }
+
+    /// Messages of a run that Materia did not write, by their sequence.
+    #[must_use]
+    pub fn foreign_messages(&self, run: &RunId) -> BoxFuture<'static, Result<Vec<u64>, ReadError>> {
+        on_thread!(self, inner, [run = run.clone()], Ok(inner.fresh(&run).await?.foreign.clone()))
+    }
+
+    /// The runs that are driven now, by whichever machine.
+    #[must_use]
+    pub fn driven(&self) -> BoxFuture<'static, Result<Vec<RunId>, ReadError>> {
+        on_thread!(self, inner, [], Ok(lease::held(&inner.connection).await?))
+    }
+
+    /// Where a run goes on that was copied from here to another journal.
+    #[must_use]
+    pub fn moved(&self, run: &RunId) -> BoxFuture<'static, Result<Option<String>, ReadError>> {
+        on_thread!(self, inner, [run = run.clone()], Ok(inner.fresh(&run).await?.moved.clone()))
+    }
+
+    /// Notes under a lease where a run goes on; `None` says that it goes on here again.
+    pub fn move_to(
+        &self,
+        run: &RunId,
+        epoch: Epoch,
+        place: Option<&str>,
+    ) -> BoxFuture<'static, Result<(), AppendError>> {
+        on_thread!(self, inner, [run = run.clone(), place = place.map(str::to_owned)], {
+            inner.move_to(&run, epoch, place).await
+        })
+    }
+}
+
+impl Journal for NatsJournal {
+    fn append(&self, batch: Batch) -> BoxFuture<'_, Result<(), AppendError>> {
+        on_thread!(self, inner, [], inner.append(&batch).await)
+    }
+
+    fn read(
+        &self,
+        run: &RunId,
+        after: u64,
+        bytes: usize,
+    ) -> BoxFuture<'_, Result<Page, ReadError>> {
+        on_thread!(self, inner, [run = run.clone()], inner.page(&run, after, bytes).await)
+    }
+
+    fn tail(&self, run: &RunId, after: u64) -> Tail {
+        let connection = &self.inner.connection;
+        let changes = read::changes(connection, connection.subject("run", run.as_str()));
+        let (inner, run) = (Arc::clone(&self.inner), run.clone());
+        follow(after, changes, move |after| {
+            let (work, run) = (Arc::clone(&inner), run.clone());
+            inner.connection.run(async move { work.page(&run, after, PAGE_BYTES).await })
+        })
+    }
+
+    fn blobs(&self) -> &dyn Blobs {
+        &self.blobs
+    }
+
+    fn head(&self, run: &RunId) -> BoxFuture<'_, Result<Option<Head>, ReadError>> {
+        on_thread!(self, inner, [run = run.clone()], {
+            let last = inner.fresh(&run).await?.last;
+            Ok(last.map(|last| Head { seq: last.seq, ts: last.ts, hash: last.hash }))
+        })
+    }
+
+    fn runs(
+        &self,
+        after: Option<&Cursor>,
+        bytes: usize,
+    ) -> BoxFuture<'_, Result<Lines, ReadError>> {
+        on_thread!(self, inner, [after = after.cloned()], inner.lines(after.as_ref(), bytes).await)
+    }
+
+    fn line(&self, run: &RunId) -> BoxFuture<'_, Result<Option<CastLine>, ReadError>> {
+        on_thread!(self, inner, [run = run.clone()], inner.line(&run).await)
+    }
+
+    fn claim(&self, run: &RunId) -> BoxFuture<'_, Result<Lease, ClaimError>> {
+        on_thread!(self, inner, [run = run.clone()], lease::claim(&inner, &run).await)
+    }
+
+    fn is_driven(&self, run: &RunId) -> BoxFuture<'_, Result<bool, ClaimError>> {
+        on_thread!(self, inner, [run = run.clone()], {
+            let holder = lease::holder(&inner.connection, &run).await;
+            let holder = holder.map_err(|fault| lease::failed(&run, &fault))?;
+            Ok(holder.is_some())
+        })
+    }
+
+    fn post(&self, run: &RunId, command: &Command) -> BoxFuture<'_, Result<Posting, PostError>> {
+        on_thread!(self, inner, [run = run.clone(), command = command.clone()], {
+            inner.post(&run, command).await
+        })
+    }
+
+    fn withdraw(
+        &self,
+        run: &RunId,
+        epoch: Epoch,
+        command: &CommandId,
+    ) -> BoxFuture<'_, Result<bool, ReadError>> {
+        on_thread!(self, inner, [run = run.clone(), command = command.clone()], {
+            Ok(inner.withdraw(&run, epoch, &command).await?)
+        })
+    }
+
+    fn commands(&self, run: &RunId) -> BoxFuture<'_, Result<Vec<Posted>, ReadError>> {
+        on_thread!(self, inner, [run = run.clone()], inner.commands(&run).await)
+    }
+
+    fn addressed(&self) -> BoxFuture<'_, Result<Vec<RunId>, ReadError>> {
+        on_thread!(self, inner, [], inner.addressed().await)
+    }
+
+    fn receipt(
+        &self,
+        run: &RunId,
+        command: &CommandId,
+    ) -> BoxFuture<'_, Result<Option<Receipt>, ReadError>> {
+        on_thread!(self, inner, [run = run.clone(), command = command.clone()], {
+            Ok(inner.fresh(&run).await?.receipts.get(&command).cloned())
+        })
+    }
+}

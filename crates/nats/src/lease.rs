@@ -1,0 +1,251 @@
+//! Leases: a key for each driven run in a bucket whose keys lapse, and a mark in the run that fences.
+
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_nats::HeaderMap;
+use materia_contract::RunId;
+use materia_engine::{ClaimError, Epoch, Lease};
+use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
+
+use crate::append::Written;
+use crate::connection::{Connection, Fault, Published, StreamMessage};
+use crate::inbox::standing;
+use crate::journal::Inner;
+use crate::log::Log;
+use crate::message::Kind;
+
+/// The header with which a key is removed.
+const OPERATION: &str = "KV-Operation";
+
+/// How long a process that gives a run up waits until the server has heard of it.
+const GIVE_UP_WITHIN: Duration = Duration::from_secs(1);
+
+/// Who holds a lease.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Holder {
+    /// Tells one claim from every other.
+    nonce: String,
+    pid: u32,
+    host: String,
+}
+
+pub(crate) fn failed(run: &RunId, fault: &Fault) -> ClaimError {
+    ClaimError::Storage { run: run.clone(), what: fault.to_string() }
+}
+
+/// Who drives a run now.
+pub(crate) async fn holder(connection: &Connection, run: &RunId) -> Result<Option<Holder>, Fault> {
+    let key = connection.lease_key(run.as_str());
+    let last = connection.last(&connection.leases, &key).await?;
+    Ok(last.as_ref().and_then(held_in))
+}
+
+/// The runs that are driven now.
+pub(crate) async fn held(connection: &Connection) -> Result<Vec<RunId>, Fault> {
+    let all = connection.lease_key(">");
+    let prefix = connection.lease_key("");
+    let mut from = 1;
+    let mut runs = Vec::new();
+    while let Some(message) = connection.next(&connection.leases, &all, from).await? {
+        from = message.sequence + 1;
+        let run = message.subject.strip_prefix(&prefix).and_then(|run| RunId::parse(run).ok());
+        runs.extend(run.filter(|_| held_in(&message).is_some()));
+    }
+    runs.sort();
+    Ok(runs)
+}
+
+fn held_in(message: &StreamMessage) -> Option<Holder> {
+    serde_json::from_slice(&message.payload).ok()
+}
+
+/// Makes the caller the only one who may drive a run.
+pub(crate) async fn claim(inner: &Arc<Inner>, run: &RunId) -> Result<Lease, ClaimError> {
+    if run.as_str().ends_with('.') {
+        let source = io::Error::other("its name ends with a dot, which no subject may");
+        return Err(ClaimError::Io { run: run.clone(), source });
+    }
+    let failed = |fault: Fault| failed(run, &fault);
+    let connection = &inner.connection;
+    let nonce = connection.nonce();
+    let host = host_name();
+    let holder = Holder { nonce: nonce.clone(), pid: std::process::id(), host };
+    let mut key = Key {
+        connection: Arc::clone(connection),
+        name: connection.lease_key(run.as_str()),
+        holder,
+        revision: 0,
+    };
+    if let Some(other) = key.take().await.map_err(failed)? {
+        let pid = (other.host == key.holder.host).then_some(other.pid);
+        return Err(ClaimError::Held { run: run.clone(), pid });
+    }
+    let epoch = match mark(inner, run, &nonce).await {
+        Ok(epoch) => epoch,
+        Err(fault) => {
+            key.remove().await;
+            return Err(failed(fault));
+        }
+    };
+    tracing::debug!(cast = %run, %epoch, "claimed");
+    let (tell, lost) = watch::channel(false);
+    let (free, freed) = std::sync::mpsc::channel();
+    let (stop, stopped) = tokio::sync::oneshot::channel();
+    drop(connection.run(async move {
+        tokio::select! {
+            // The sender goes with the lease, and says nothing.
+            _ = stopped => {}
+            () = key.renew() => {
+                let _ = tell.send(true);
+                return;
+            }
+        }
+        key.remove().await;
+        let _ = free.send(());
+    }));
+    let held = Held { stop: Some(stop), freed, connection: Arc::clone(connection) };
+    Ok(Lease::new(epoch, std::sync::Mutex::new(held)).until(lost))
+}
+
+/// Appends a mark to a run; its sequence is the epoch.
+async fn mark(inner: &Inner, run: &RunId, nonce: &str) -> Result<Epoch, Fault> {
+    let mut log = inner.fresh(run).await?;
+    let make = |log: &Log| {
+        Ok::<_, std::convert::Infallible>(standing(log, Kind::Mark, Epoch(log.epoch), nonce))
+    };
+    match inner.write(run, &mut log, Vec::new(), make).await? {
+        Written::At(sequence) => Ok(Epoch(sequence)),
+        Written::Refused(never) => match never {},
+    }
+}
+
+/// The name of this machine.
+fn host_name() -> String {
+    let name = rustix::system::uname();
+    name.nodename().to_string_lossy().into_owned()
+}
+
+/// The key of a run in the bucket.
+struct Key {
+    connection: Arc<Connection>,
+    name: String,
+    holder: Holder,
+    /// The sequence of the key as we have written it.
+    revision: u64,
+}
+
+impl Key {
+    async fn put(&self, expected: u64) -> Result<Published, Fault> {
+        let value =
+            serde_json::to_vec(&self.holder).map_err(|error| Fault::Refused(error.to_string()))?;
+        self.connection.publish(self.name.clone(), HeaderMap::new(), value, Some(expected)).await
+    }
+
+    /// Takes the key, unless another holds it; that one is returned.
+    async fn take(&mut self) -> Result<Option<Holder>, Fault> {
+        let mut patience = self.connection.patience();
+        let mut expected = 0;
+        loop {
+            let last = match self.put(expected).await? {
+                Published::At(revision) => {
+                    self.revision = revision;
+                    return Ok(None);
+                }
+                Published::Late => {
+                    self.connection.last(&self.connection.leases, &self.name).await?
+                }
+                Published::Unknown(what) => {
+                    patience.again(what).await?;
+                    continue;
+                }
+            };
+            expected = last.as_ref().map_or(0, |last| last.sequence);
+            match last.as_ref().and_then(held_in) {
+                Some(holder) if holder == self.holder => {
+                    self.revision = expected;
+                    return Ok(None);
+                }
+                Some(other) => return Ok(Some(other)),
+                // It was removed, or has just lapsed.
+                None => {}
+            }
+        }
+    }
+
+    /// Renews the key again and again; returns when the lease is lost.
+    async fn renew(&mut self) {
+        let lease = self.connection.lease;
+        let options = &self.connection.options;
+        // Who works alone waits for its server as long as for any answer: nobody takes its run meanwhile.
+        let limit =
+            if options.yields { lease * 2 / 3 } else { options.patience.max(lease * 2 / 3) };
+        let mut renewed = Instant::now();
+        loop {
+            tokio::time::sleep(lease / 3).await;
+            loop {
+                if renewed.elapsed() >= limit {
+                    tracing::warn!(key = self.name, "the lease could not be renewed");
+                    return;
+                }
+                match self.put(self.revision).await {
+                    Ok(Published::At(revision)) => {
+                        self.revision = revision;
+                        break;
+                    }
+                    Ok(Published::Late) => match self.found().await {
+                        Some(true) => break,
+                        Some(false) => return,
+                        None => {}
+                    },
+                    Ok(Published::Unknown(_)) | Err(_) => {}
+                }
+                tokio::time::sleep(crate::connection::REPEAT_AFTER).await;
+            }
+            renewed = Instant::now();
+        }
+    }
+
+    /// Whether the key is ours after a refusal; `None` if it is not known, or has lapsed and can be taken again.
+    async fn found(&mut self) -> Option<bool> {
+        let last = self.connection.leases.get_last_raw_message_by_subject(&self.name).await;
+        match last {
+            Ok(last) => {
+                self.revision = last.sequence;
+                Some(held_in(&last).is_some_and(|holder| holder == self.holder))
+            }
+            Err(error) => {
+                use async_nats::jetstream::stream::LastRawMessageErrorKind::NoMessageFound;
+                if error.kind() == NoMessageFound {
+                    self.revision = 0;
+                }
+                None
+            }
+        }
+    }
+
+    async fn remove(&self) {
+        let mut headers = HeaderMap::new();
+        headers.insert(OPERATION, "DEL");
+        let expected = Some(self.revision);
+        let _ = self.connection.publish(self.name.clone(), headers, Vec::new(), expected).await;
+    }
+}
+
+/// While it lives, the lease is renewed. It then waits shortly until others can see that the run is free.
+struct Held {
+    stop: Option<tokio::sync::oneshot::Sender<()>>,
+    freed: std::sync::mpsc::Receiver<()>,
+    connection: Arc<Connection>,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if self.connection.client.connection_state() == async_nats::connection::State::Connected {
+            let _ = self.freed.recv_timeout(GIVE_UP_WITHIN);
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! Durable records of runs on NATS `JetStream`, behind the ports that `SQLite` is behind.
+//!
+//! One stream holds a space: a decision is one message on the subject of its run, a command one message on the
+//! subject of its inbox. Their common order decides which commands a run has refused by ending.
+//! `docs/reference/journal.md` has the form of the messages.
+
+mod append;
+mod blobs;
+mod connection;
+mod inbox;
+mod journal;
+mod lease;
+mod list;
+mod log;
+mod message;
+mod options;
+mod read;
+mod walk;
+
+pub use blobs::ObjectBlobs;
+pub use connection::{OpenError, ServerFacts};
+pub use journal::NatsJournal;
+pub use options::{BadOption, Options, Space};
