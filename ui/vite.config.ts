@@ -1,14 +1,15 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import react from "@vitejs/plugin-react";
-import { build, type Plugin } from "vite";
+import { build, type Plugin, type Rolldown } from "vite";
 import { defineConfig } from "vitest/config";
 
 // The page is one set of static files under /assets. Nothing is inlined: the server's content policy
 // allows scripts, styles and workers of its own origin only.
 export default defineConfig({
-  plugins: [react(), viewer()],
+  plugins: [react(), budget(), viewer()],
   build: {
     target: "es2022",
     assetsInlineLimit: 0,
@@ -21,16 +22,48 @@ export default defineConfig({
   test: { environment: "node", include: ["src/**/*.test.{ts,tsx}"] },
 });
 
+/** The most that the first view may weigh, compressed: the shell and the list of casts, without fonts. */
+const FIRST_VIEW_MAX = 150_000;
+const FIRST_PAGE = "src/pages/casts/index.tsx";
+
+/** Fails the build when the first view is too heavy. */
+function budget(): Plugin {
+  return {
+    name: "materia-budget",
+    apply: "build",
+    generateBundle(_, bundle) {
+      const chunks = Object.values(bundle).filter((file) => file.type === "chunk");
+      const first = chunks.filter((chunk) => chunk.isEntry || chunk.facadeModuleId?.endsWith(FIRST_PAGE));
+      if (first.length !== 2) throw new Error(`the build has no chunk of its own for ${FIRST_PAGE}`);
+      const names = new Set<string>();
+      const add = (chunk: Rolldown.OutputChunk) => {
+        if (names.has(chunk.fileName)) return;
+        names.add(chunk.fileName);
+        for (const style of chunk.viteMetadata?.importedCss ?? []) names.add(style);
+        for (const other of chunks) if (chunk.imports.includes(other.fileName)) add(other);
+      };
+      first.forEach(add);
+      const size = (name: string) => {
+        const file = bundle[name];
+        return file ? gzipSync(file.type === "chunk" ? file.code : file.source).length : 0;
+      };
+      const all = [...names].reduce((sum, name) => sum + size(name), 0);
+      this.info(`first view: ${all.toLocaleString("en")} bytes compressed, of ${FIRST_VIEW_MAX.toLocaleString("en")}`);
+      if (all > FIRST_VIEW_MAX) {
+        const list = [...names].map((name) => `  ${size(name)} ${name}`).join("\n");
+        throw new Error(`the first view has ${all} bytes compressed; at most ${FIRST_VIEW_MAX} are allowed\n${list}`);
+      }
+    },
+  };
+}
+
 /** Where the program puts the cast: it replaces this line, which is there once. */
 const PLACE = "<!--materia-export-->";
 
 /**
  * Makes `viewer.html` beside `index.html`: the cast page as one file, with its script and its style inside, which opens
- * from a disk. `materia export` needs this file and no other of `dist`. It replaces the one line
- * `<!--materia-export-->` by
- * `<script type="application/json" id="materia-export">JSON</script>`, where every `<` of the JSON is written `\u003c`.
- * The file's own policy allows the script and the style by their hashes and nothing else; the JSON is data and needs no
- * leave. So the program must change nothing but that line.
+ * from a disk. `README.md` says how the program fills in the cast and Elk. The policy of the file allows the scripts and
+ * the style by their hashes and nothing else, so the program must change nothing else.
  */
 function viewer(): Plugin {
   let folder = "dist";
@@ -69,18 +102,25 @@ function viewer(): Plugin {
       if (scripts.length !== 1 || styles.length !== 1 || files.length !== 2)
         throw new Error(`the viewer must be one script and one style, not ${files.map((file) => file.fileName)}`);
       mkdirSync(folder, { recursive: true });
-      writeFileSync(join(folder, "viewer.html"), oneFile(scripts[0] ?? "", styles[0] ?? ""));
+      const elk = readdirSync(join(folder, "assets")).filter((name) => name.startsWith("elk-worker"));
+      if (elk.length !== 1) throw new Error(`Elk must be there once, not as ${elk}`);
+      const engine = { path: `/assets/${elk[0]}`, code: readFileSync(join(folder, "assets", elk[0] ?? ""), "utf8") };
+      writeFileSync(join(folder, "viewer.html"), oneFile(scripts[0] ?? "", styles[0] ?? "", engine));
     },
   };
 }
 
-function oneFile(code: string, style: string): string {
+function oneFile(code: string, style: string, engine: { path: string; code: string }): string {
   // Neither may end its own element; in a string or a pattern the backslash changes nothing.
   const script = code.replaceAll(/<\/(script)/gi, "<\\/$1");
+  if (/<!--|<\/script/i.test(engine.code)) throw new Error("Elk would end its own element");
   if (script.includes("<!--")) throw new Error("the script would begin a comment of the page");
   if (/<\/style/i.test(style)) throw new Error("the style would end its own element");
   const hash = (text: string) => `'sha256-${createHash("sha256").update(text, "utf8").digest("base64")}'`;
-  const policy = `default-src 'none'; script-src ${hash(script)}; style-src ${hash(style)}; base-uri 'none'; form-action 'none'`;
+  // Elk is a script for a worker, and leaves its class in `module` where there is none.
+  const elk = (inside: string) =>
+    `var materiaElk={exports:{}};(function(module,exports){${inside}\n})(materiaElk,materiaElk.exports)`;
+  const policy = `default-src 'none'; script-src ${hash(script)} ${hash(elk(engine.code))}; style-src ${hash(style)}; base-uri 'none'; form-action 'none'`;
   const page = `<!doctype html>
 <html lang="en">
   <head>
@@ -94,6 +134,7 @@ function oneFile(code: string, style: string): string {
   <body>
     <div id="root"></div>
 ${PLACE}
+    <script>${elk(`<!--materia-file ${engine.path}-->`)}</script>
     <script type="module">${script}</script>
   </body>
 </html>

@@ -3,6 +3,7 @@ import { createRoot } from "react-dom/client";
 import { openSession } from "./api/client";
 import { App } from "./app";
 import { applyTheme } from "./shared/theme";
+import "./styles/fonts.css";
 import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/graph.css";

@@ -1,5 +1,6 @@
 // An exported cast, put together from the answers of a server as the program puts it together.
 import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 export const viewer = fileURLToPath(new URL("../dist/viewer.html", import.meta.url));
@@ -33,7 +34,9 @@ export async function exportOf(url, id) {
 export function writeExport(file, value) {
   const json = JSON.stringify(value).replaceAll("<", "\\u003c");
   const element = `<script type="application/json" id="materia-export">${json}</script>`;
-  const page = readFileSync(viewer, "utf8").replace("<!--materia-export-->", () => element);
+  const page = readFileSync(viewer, "utf8")
+    .replace("<!--materia-export-->", () => element)
+    .replace(/<!--materia-file \/(\S+)-->/, (_, path) => readFileSync(join(dirname(viewer), path), "utf8"));
   writeFileSync(file, page);
   return pathToFileURL(file).href;
 }

@@ -35,6 +35,7 @@ pub fn media_type(path: &str) -> &'static str {
         Some("js") => "text/javascript; charset=utf-8",
         Some("css") => "text/css; charset=utf-8",
         Some("svg") => "image/svg+xml",
+        Some("woff2") => "font/woff2",
         Some("json") => "application/json",
         Some(_) => "application/octet-stream",
     }

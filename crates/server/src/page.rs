@@ -17,10 +17,14 @@ pub fn missing_page() -> Option<&'static str> {
     materia_page::MISSING
 }
 
-/// The page that shows one cast from a file, where this program has it.
+/// The page that shows one cast from a file, where this program has it. It names a file of the page that goes into
+/// it, `<!--materia-file PATH-->`: the program holds that script once.
 #[must_use]
-pub fn viewer() -> Option<&'static str> {
-    std::str::from_utf8(materia_page::file("/viewer.html")?.bytes).ok()
+pub fn viewer() -> Option<String> {
+    let text = |path: &str| std::str::from_utf8(materia_page::file(path)?.bytes).ok();
+    let (before, rest) = text("/viewer.html")?.split_once("<!--materia-file ")?;
+    let (path, behind) = rest.split_once("-->")?;
+    Some([before, text(path)?, behind].concat())
 }
 
 /// Response for a path that no endpoint has: a file of the page, or 404.

@@ -1,9 +1,14 @@
 // The drawing of a graph, made once for each graph and size.
 import { useEffect, useState } from "react";
 import type { Grid } from "../api/types";
-import { elk } from "./elk-engine";
+import { newElk } from "./elk-engine";
 import { type Drawn, FULL, layout, type Sizes } from "./layout";
 
+let engine: ReturnType<typeof newElk> | undefined;
+function elk(): ReturnType<typeof newElk> {
+  engine ??= newElk();
+  return engine;
+}
 const known = new Map<string, Promise<Drawn>>();
 
 function drawing(grid: Grid, sizes: Sizes): Promise<Drawn> {
@@ -12,7 +17,7 @@ function drawing(grid: Grid, sizes: Sizes): Promise<Drawn> {
   const key = JSON.stringify([shape, grid.loops, sizes]);
   const before = known.get(key);
   if (before) return before;
-  const made = layout(elk, grid, sizes);
+  const made = layout(elk(), grid, sizes);
   known.set(key, made);
   // An editor makes many; the oldest are the least likely to come back.
   const oldest = known.keys().next();
@@ -24,6 +29,8 @@ export function useDrawing(grid: Grid | null | undefined, sizes: Sizes = FULL): 
   const [drawn, setDrawn] = useState<Drawn | null>(null);
   useEffect(() => {
     let left = false;
+    // Elk loads while the page still asks for the graph.
+    elk();
     if (!grid) return;
     void drawing(grid, sizes).then((made) => {
       if (!left) setDrawn(made);

@@ -48,7 +48,7 @@ pub(crate) fn export(
         Failure::resolution(format!("this build cannot export a cast: {why}"))
     })?;
     let made = export::of(subject.journal(), subject.id(), &subject.folders(&project))?;
-    let text = export::page(viewer, &made)?;
+    let text = export::page(&viewer, &made)?;
     let shown = args.output.display();
     typed_path::write(&args.output, text.as_bytes(), args.force)?;
     terminal.say(format_args!(
