@@ -2,16 +2,21 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { lezer } from "@lezer/generator/rollup";
 import react from "@vitejs/plugin-react";
 import { build, type Plugin, type Rolldown } from "vite";
 import { defineConfig } from "vitest/config";
 
+/** Browsers that know `light-dark()`. */
+const BROWSERS = ["chrome125", "firefox128", "safari17.5"];
+
 // The page is one set of static files under /assets. Nothing is inlined: the server's content policy
 // allows scripts, styles and workers of its own origin only.
 export default defineConfig({
-  plugins: [react(), budget(), viewer()],
+  plugins: [lezer(), react(), budget(), viewer()],
   build: {
     target: "es2022",
+    cssTarget: BROWSERS,
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 2000,
@@ -84,11 +89,15 @@ function viewer(): Plugin {
         plugins: [react()],
         publicDir: false,
         resolve: {
-          alias: [{ find: /^\.\/elk-engine$/, replacement: join(root, "src/graph/elk-engine.file.ts") }],
+          alias: [
+            { find: /^\.\/elk-engine$/, replacement: join(root, "src/graph/elk-engine.file.ts") },
+            { find: /^\.\/code$/, replacement: join(root, "src/shared/code/file.tsx") },
+          ],
         },
         build: {
           write: false,
           target: "es2022",
+          cssTarget: BROWSERS,
           cssCodeSplit: false,
           modulePreload: false,
           reportCompressedSize: false,

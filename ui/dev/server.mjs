@@ -1,5 +1,6 @@
 // A server of recorded casts, for working on the page and for its tests: `npm run fixtures`.
 // It has the addresses and shapes of the real one and decides nothing; `POST /test/*` drives it.
+import { randomUUID } from "node:crypto";
 import { createReadStream, existsSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { dirname, extname, join, normalize } from "node:path";
@@ -371,6 +372,12 @@ export async function startFixtures({ port = 0, live = [], extra = [], delayMs =
       if (url.pathname.startsWith("/api/")) return await api(req, res, url);
       let file = normalize(join(dist, url.pathname));
       if (!file.startsWith(dist) || !existsSync(file) || statSync(file).isDirectory()) file = join(dist, "index.html");
+      if (file.endsWith("index.html")) {
+        const nonce = randomUUID();
+        res.setHeader("Content-Security-Policy", `${policy}; style-src 'self' 'nonce-${nonce}'`);
+        res.writeHead(200, { "Content-Type": "text/html" });
+        return void res.end(readFileSync(file, "utf8").replaceAll("MATERIA_NONCE", nonce));
+      }
       res.writeHead(200, { "Content-Type": types[extname(file)] ?? "application/octet-stream" });
       createReadStream(file).pipe(res);
     } catch (error) {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { byId, launch } from "./browser.mjs";
-import { addByKeys, card, json, loadout, pressEdge, until, value, withEditor } from "./editor-page.mjs";
+import { addByKeys, card, caret, json, loadout, pressEdge, put, until, value, withEditor } from "./editor-page.mjs";
 import { mine, skip } from "./editor-server.mjs";
 
 let browser;
@@ -275,14 +275,12 @@ test("B15: the text changes the graph; a fault keeps the last sound graph and ma
   await withEditor(browser, async (page) => {
     await byId(page, "edge-Socket-5->Socket-6").waitFor({ state: "attached" });
     const text = await json(page);
-    await byId(page, "json-text").fill(
-      text.replace('"when": "satisfied", "to": "Socket-6"', '"when": "not_satisfied", "to": "Socket-6"'),
-    );
+    await put(page, text.replace('"when": "satisfied", "to": "Socket-6"', '"when": "not_satisfied", "to": "Socket-6"'));
     await page
       .locator('[data-testid="edge-Socket-5->Socket-6"][data-kind="not_satisfied"]')
       .waitFor({ state: "attached" });
     const broken = text.replace('"entry": "Socket-1",', '"entry": "Socket-1"');
-    await byId(page, "json-text").fill(broken);
+    await put(page, broken);
     await byId(page, "problem-syntax").waitFor();
     assert.equal(await page.locator(".canvas .card").count(), 7);
     const line = broken.slice(0, broken.indexOf('"sockets"')).split("\n").length;
@@ -298,20 +296,20 @@ test("B15: the text changes the graph; a fault keeps the last sound graph and ma
 
 test("the text completes fields and words from the schema, and names from the document", options, async () => {
   await withEditor(browser, async (page) => {
-    const area = byId(page, "json-text");
-    await area.waitFor();
     const text = await json(page);
     const at = text.indexOf('"when": "always", "to": "Socket-2"') + '"when": "'.length;
-    await area.evaluate((one, place) => {
-      one.focus();
-      one.setSelectionRange(place, place);
-    }, at);
+    await caret(page, at);
     await page.keyboard.press("Control+Space");
-    assert.deepEqual(await page.locator(".complete .mono").allTextContents(), ["always", "satisfied", "not_satisfied"]);
+    await page.locator(".cm-completionLabel").first().waitFor();
+    assert.deepEqual(await page.locator(".cm-completionLabel").allTextContents(), [
+      "always",
+      "satisfied",
+      "not_satisfied",
+    ]);
     await page.keyboard.press("Escape");
     for (let step = 0; step < 6; step += 1) await page.keyboard.press("Delete");
     await page.keyboard.type("not");
-    await page.locator(".complete .mono", { hasText: "not_satisfied" }).waitFor();
+    await page.locator(".cm-completionLabel", { hasText: "not_satisfied" }).waitFor();
     await page.keyboard.press("Enter");
     assert.equal((await loadout(page)).sockets["Socket-1"].edges[0].when, "not_satisfied");
   });
@@ -399,12 +397,7 @@ test("a file with CRLF keeps its line ends when its text is typed into", options
     browser,
     async (page, server) => {
       await card(page, "Socket-7").click();
-      const area = byId(page, "json-text");
-      await area.evaluate((one) => {
-        const at = one.value.indexOf("Plans the request");
-        one.focus();
-        one.setSelectionRange(at, at);
-      });
+      await caret(page, (await json(page)).indexOf("Plans the request"));
       await page.keyboard.type("Now: ");
       await byId(page, "review").click();
       await byId(page, "counts").waitFor();

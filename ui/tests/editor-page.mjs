@@ -16,7 +16,14 @@ export async function withEditor(browser, act, { text = mine(), path = "/loadout
   }
 }
 
-export const json = (page) => byId(page, "json-text").inputValue();
+/** The text in the JSON pane. The pane itself only has the lines in view. */
+export const json = (page) => byId(page, "json-text").evaluate((pane) => pane.cmTile.root.view.state.doc.toString());
+/** Puts the caret of the JSON pane at a place. */
+export const caret = (page, at) =>
+  byId(page, "json-text").evaluate((pane, place) => {
+    pane.focus();
+    pane.cmTile.root.view.dispatch({ selection: { anchor: place } });
+  }, at);
 /** What a JSON document with comments says. */
 export function value(text) {
   const plain = text.replace(/("(?:[^"\\]|\\.)*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, (_, string) => string ?? "");
@@ -67,7 +74,7 @@ export const kept = (page) => byId(page, "kept").waitFor();
 
 /** Puts a text into the pane at once: a browser takes long to type a large one. */
 export const put = (page, text) =>
-  byId(page, "json-text").evaluate((area, now) => {
-    Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value").set.call(area, now);
-    area.dispatchEvent(new Event("input", { bubbles: true }));
+  byId(page, "json-text").evaluate((pane, insert) => {
+    const { view } = pane.cmTile.root;
+    view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert } });
   }, text);

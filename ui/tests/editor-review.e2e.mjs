@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { byId, launch } from "./browser.mjs";
-import { card, json, until, value, withEditor } from "./editor-page.mjs";
+import { card, json, put, until, value, withEditor } from "./editor-page.mjs";
 import { example, mine, shipped, skip, start } from "./editor-server.mjs";
 
 let browser;
@@ -56,7 +56,7 @@ test("B19: the review counts as the command line does, for 30 pairs", options, a
       const file = join(server.project, "other.json");
       writeFileSync(file, text);
       const told = JSON.parse(server.cli("check", "--diff", "materia.json", "other.json", "--json").stdout);
-      await byId(page, "json-text").fill(text);
+      await put(page, text);
       await until(async () => (await byId(page, "review").count()) > 0 && !(await byId(page, "review").isDisabled()));
       await byId(page, "review").click();
       const wanted = `${told.added.length} added, ${told.removed.length} removed, ${told.changed.length} changed`;

@@ -141,11 +141,11 @@ for (const colorScheme of ["light", "dark"])
     const page = await open(browser, server.link, { colorScheme });
     await byId(page, "casts-page").waitFor();
     const ratios = await page.evaluate(() => {
-      const style = getComputedStyle(document.documentElement);
       const rgb = (name) => {
-        const short = style.getPropertyValue(name).trim().slice(1);
-        const value = short.length === 3 ? [...short].map((one) => one + one).join("") : short;
-        return [0, 2, 4].map((at) => Number.parseInt(value.slice(at, at + 2), 16) / 255);
+        document.body.style.color = `var(${name})`;
+        return getComputedStyle(document.body)
+          .color.match(/\d+/g)
+          .map((one) => Number(one) / 255);
       };
       const light = (color) => {
         const [r, g, b] = color.map((one) => (one <= 0.03928 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4));

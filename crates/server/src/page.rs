@@ -41,6 +41,7 @@ pub(crate) fn answer(method: &Method, path: &str, folder: Option<&Path>) -> Resp
         return from_folder(folder, wanted);
     }
     match materia_page::file(wanted) {
+        Some(file) if wanted == "/" => first_page(file.bytes),
         Some(file) => content(wanted, Body::from(file.bytes)),
         None => Refused::unknown("there is no such page").response(),
     }
@@ -56,7 +57,21 @@ fn from_folder(folder: &Path, wanted: &str) -> Response<Body> {
     let Some(bytes) = found.as_ref().and_then(|path| std::fs::read(path).ok()) else {
         return Refused::unknown("there is no such page").response();
     };
-    content(wanted, Body::from(bytes))
+    if wanted == "/index.html" { first_page(&bytes) } else { content(wanted, Body::from(bytes)) }
+}
+
+/// The HTML page with a new nonce. The page's text editor writes its styles at run time; only styles with this
+/// nonce are allowed beside those from files.
+fn first_page(html: &[u8]) -> Response<Body> {
+    // Without random bytes there is no nonce, and no such style is allowed.
+    let nonce = crate::access::random_hex::<16>().unwrap_or_default();
+    let html = String::from_utf8_lossy(html).replace("MATERIA_NONCE", &nonce);
+    let mut response = content("/", Body::from(html));
+    let policy = format!("{}; style-src 'self' 'nonce-{nonce}'", crate::serve::POLICY);
+    if let Ok(policy) = HeaderValue::from_str(&policy) {
+        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    response
 }
 
 fn content(path: &str, bytes: Body) -> Response<Body> {

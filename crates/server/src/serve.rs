@@ -49,12 +49,13 @@ pub(crate) const SERVER_FILE: &str = "server.json";
 /// How long connections may take to end when the server does.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
+/// The content security policy of every response.
+pub(crate) const POLICY: &str =
+    "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
+
 /// Headers of every response.
 const HEADERS: [(HeaderName, &str); 7] = [
-    (
-        header::CONTENT_SECURITY_POLICY,
-        "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
-    ),
+    (header::CONTENT_SECURITY_POLICY, POLICY),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::X_FRAME_OPTIONS, "DENY"),
     (header::REFERRER_POLICY, "no-referrer"),

@@ -1,5 +1,5 @@
 // Two people changed one text: what only one of them changed is taken, where both did a person decides.
-import { diffLines } from "../shared/diff";
+import { diffLines } from "../shared/differences";
 
 export type MergePart =
   | { kind: "same"; text: string }

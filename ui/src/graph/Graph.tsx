@@ -11,7 +11,7 @@ import { typing } from "../shared/typing";
 import { useDrawing } from "./elk";
 import { Legend } from "./Legend";
 import { LineDrawn } from "./LineDrawn";
-import { type Drawn, FULL, type Point } from "./layout";
+import { type Drawn, FULL, type Point, WRAPPED } from "./layout";
 import { End, Region, SocketCard } from "./nodes";
 import { loopOf } from "./rows";
 import type { CardNode, CardView, EndNode, LineEdge, LineView, RegionNode, RegionView } from "./types";
@@ -188,6 +188,7 @@ export function Zoom() {
 }
 
 const CONTROLS = 60;
+const READABLE = 0.6;
 
 /** All of it, but not larger than it is, and from the top left where it is large enough to scroll. */
 export function showAll(flow: ReturnType<typeof useReactFlow>, drawn: Drawn, width: number, height: number) {
@@ -195,7 +196,12 @@ export function showAll(flow: ReturnType<typeof useReactFlow>, drawn: Drawn, wid
   const whole = { width: drawn.width - left + 56, height: drawn.height + 80 };
   // What does not fit ends above the controls at the lower edge.
   const tight = (height - 24 - CONTROLS) / drawn.height;
-  const zoom = Math.max(0.25, Math.min(1, width / whole.width, height / whole.height, tight));
+  // Many rows go on below the window at a size that can be read.
+  const least = Object.keys(drawn.sockets).length > WRAPPED ? READABLE : 0;
+  const zoom = Math.max(
+    0.25,
+    Math.min(1, width / whole.width, Math.max(least, Math.min(height / whole.height, tight))),
+  );
   const x = Math.max(28, (width - whole.width * zoom) / 4) - left * zoom;
   const y = Math.max(24, Math.min(40, (height - whole.height * zoom) / 2));
   return flow.setViewport({ x, y, zoom });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import ELKModule from "elkjs/lib/elk.bundled.js";
 import { expect, test } from "vitest";
 import type { Grid } from "../api/types";
-import { type Box, layout } from "./layout";
+import { type Box, FULL, layout } from "./layout";
 import { linesOf } from "./rows";
 
 // The package is CommonJS: depending on who loads it, the class is the module or its default.
@@ -59,6 +59,17 @@ test.each(["loadout-Demo.json", "loadout-Pair.json"])(
     expect(await layout(new ELK(), grid)).toEqual(drawn);
   },
 );
+
+test("forty sockets wrap into rows: cards apart, every line drawn, few beside each other", async () => {
+  const grid = chain(40);
+  const drawn = await layout(new ELK(), grid);
+  const boxes = Object.values(drawn.sockets);
+  boxes.forEach((a, i) => {
+    for (const b of boxes.slice(i + 1)) expect(apart(a, b)).toBe(true);
+  });
+  expect(drawn.lines).toHaveLength(linesOf(grid).length);
+  expect(drawn.width).toBeLessThan(8 * FULL.card.width);
+}, 60_000);
 
 test("two hundred sockets", async () => {
   const grid = chain(200);

@@ -62,6 +62,8 @@ export const EDITOR: Sizes = {
 const RING = 26;
 /** A row with more sockets than this is laid out in a quicker way. */
 const LARGE = 60;
+/** A row with more sockets than this goes on below its beginning, so that it is readable where all of it is seen. */
+export const WRAPPED = 12;
 
 interface Level {
   width: number;
@@ -189,6 +191,9 @@ async function socketRow(work: Work, row: Extract<Row, { kind: "sockets" }>, at:
       "elk.layered.nodePlacement.strategy": children.length > LARGE ? "BRANDES_KOEPF" : "NETWORK_SIMPLEX",
       ...(children.length > LARGE ? { "elk.layered.thoroughness": "1" } : {}),
       "elk.layered.feedbackEdges": "true",
+      ...(row.sockets.length > WRAPPED
+        ? { "elk.layered.wrapping.strategy": "MULTI_EDGE", "elk.aspectRatio": "1.1" }
+        : {}),
       "elk.layered.spacing.nodeNodeBetweenLayers": String(sizes.gap),
       "elk.layered.spacing.edgeNodeBetweenLayers": String(sizes.lane * 0.7),
       "elk.spacing.nodeNode": String(sizes.lane * 1.4),

@@ -1,8 +1,10 @@
 // A button that does one thing to a cast, once, and the words that do the same on the command line.
+
 import { type ReactNode, useRef, useState } from "react";
 import { newKey } from "../api/client";
 import { type Act, commandLine, type Done, perform } from "./acts";
 import { Cli, useLine } from "./Cli";
+import { Pop } from "./Pop";
 import { ErrorBox } from "./parts";
 
 export interface Target {
@@ -80,62 +82,50 @@ export function Confirm(
   },
 ) {
   const [open, setOpen] = useState(false);
-  const opener = useRef<HTMLButtonElement>(null);
-  const close = () => {
-    setOpen(false);
-    opener.current?.focus();
-  };
   const { run, busy, error, clear } = useAct(props.target, (done, act) => {
-    close();
+    setOpen(false);
     props.onDone?.(done, act);
   });
   return (
-    <span className="pop-host">
-      <button
-        type="button"
-        className={props.className ?? "btn"}
-        aria-expanded={open}
-        aria-label={props.label}
-        title={props.label}
-        disabled={props.disabled}
-        data-testid={props.testid}
-        ref={opener}
-        onClick={() => {
-          clear();
-          setOpen(!open);
-        }}
-      >
-        {props.children}
-      </button>
-      {open ? (
-        // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes it from wherever the focus is inside
-        <div className="pop" onKeyDown={(event) => event.key === "Escape" && close()}>
-          <h3>{props.title}</h3>
-          <div className="stack">
-            <div className="dim">{props.text}</div>
-            {props.body}
-            <Cli words={commandLine(props.target.castId, props.act)} project={props.target.project} />
-            {error ? <ErrorBox error={error} /> : null}
-            <div className="foot">
-              <button type="button" className="btn" onClick={close}>
-                Cancel
-              </button>
-              <button
-                type="button"
-                className={`btn ${props.danger ? "danger" : "primary"}`}
-                disabled={busy || props.ready === false}
-                data-testid={`${props.testid}-confirm`}
-                // biome-ignore lint/a11y/noAutofocus: the question was just asked for
-                autoFocus={!props.body}
-                onClick={() => void run(props.act)}
-              >
-                {props.verb}
-              </button>
-            </div>
-            {props.more}
-          </div>
+    <Pop
+      open={open}
+      onOpen={(now) => {
+        if (now) clear();
+        setOpen(now);
+      }}
+      opener={{
+        className: props.className ?? "btn",
+        "aria-label": props.label,
+        title: props.label,
+        disabled: props.disabled,
+        "data-testid": props.testid,
+        children: props.children,
+      }}
+    >
+      <h3>{props.title}</h3>
+      <div className="stack">
+        <div className="dim">{props.text}</div>
+        {props.body}
+        <Cli words={commandLine(props.target.castId, props.act)} project={props.target.project} />
+        {error ? <ErrorBox error={error} /> : null}
+        <div className="foot">
+          <button type="button" className="btn" onClick={() => setOpen(false)}>
+            Cancel
+          </button>
+          <button
+            type="button"
+            className={`btn ${props.danger ? "danger" : "primary"}`}
+            disabled={busy || props.ready === false}
+            data-testid={`${props.testid}-confirm`}
+            // biome-ignore lint/a11y/noAutofocus: the question was just asked for
+            autoFocus={!props.body}
+            onClick={() => void run(props.act)}
+          >
+            {props.verb}
+          </button>
         </div>
-      ) : null}
-    </span>
+        {props.more}
+      </div>
+    </Pop>
   );
 }

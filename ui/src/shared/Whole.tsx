@@ -1,6 +1,7 @@
 // A text or a value, whole: folded where it is long, and unfolded in place.
 import { useState } from "react";
 import type { Json } from "../api/types";
+import { Code } from "./code";
 import { bytes, count } from "./format";
 import { CopyButton, Foreign } from "./parts";
 
@@ -15,9 +16,13 @@ export function Whole({ value, label, testid }: { value: Json; label: string; te
   return (
     <div className={`whole${long && !open ? " folded" : ""}`} data-testid={testid}>
       <section className="quote" aria-label={label} tabIndex={0}>
-        <pre className="text">
-          <Foreign text={text} />
-        </pre>
+        {open ? (
+          <Code language={typeof value === "string" ? "markdown" : "json"} readOnly label={label} text={text} />
+        ) : (
+          <pre className="text">
+            <Foreign text={text} />
+          </pre>
+        )}
       </section>
       <div className="row sm">
         {long ? (

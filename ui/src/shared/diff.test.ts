@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { byFile, diffLines, diffWords, unifiedRows } from "./diff";
+import { byFile, unifiedRows } from "./diff";
+import { diffLines, diffWords } from "./differences";
 
 test("a difference gives back both texts", () => {
   const [a, b] = ["greet.sh says Bonjour with --french.", "greet.sh takes --french off before it reads the name."];

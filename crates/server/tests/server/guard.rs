@@ -179,6 +179,26 @@ fn whoever_is_not_ours_gets_nowhere() {
     assert_eq!(stage.get("/api/casts").json()["items"], json!([]), "nothing has changed");
 }
 
+/// The nonce for styles in the policy of an answer.
+fn nonce_of(answer: &Answer) -> Option<&str> {
+    let (_, rest) = answer.head.split_once("style-src 'self' 'nonce-")?;
+    Some(rest.split_once('\'')?.0)
+}
+
+#[test]
+fn each_answer_with_the_page_has_a_nonce_of_its_own_for_styles_and_no_other_answer_has_one() {
+    let stage = Stage::new();
+    let (one, two, list) = (stage.get("/"), stage.get("/casts"), stage.get("/api/casts"));
+    let nonces = [nonce_of(&one).unwrap(), nonce_of(&two).unwrap()];
+    assert_eq!(nonces.map(str::len), [32, 32], "{nonces:?}");
+    assert_ne!(nonces[0], nonces[1]);
+    assert_eq!(nonce_of(&list), None, "{list:?}");
+    for answer in [&one, &two, &list] {
+        assert!(!answer.head.contains("unsafe-"), "{answer:?}");
+        assert!(!answer.body.contains("MATERIA_NONCE"), "{answer:?}");
+    }
+}
+
 #[test]
 fn without_a_token_there_is_the_page_and_nothing_else() {
     let stage = Stage::new();

@@ -1,9 +1,11 @@
 // At the end of the demo: what a reader could do next.
+
 import { useState } from "react";
 import type { CastState } from "../../fold";
 import { Confirm, type Target } from "../../shared/ActButton";
 import { Cli } from "../../shared/Cli";
 import { isDemo, keepDemo } from "../../shared/demo";
+import { Pop } from "../../shared/Pop";
 import { State } from "../../shared/parts";
 import { Link, navigate } from "../../shared/router";
 
@@ -34,29 +36,21 @@ export function DemoEnd({ state, target }: { state: CastState; target: Target })
       <Link className="btn" to={`/loadouts/${encodeURIComponent(state.loadout)}`} data-testid="demo-loadout">
         Open this loadout
       </Link>
-      <span className="pop-host">
-        <button
-          type="button"
-          className="btn primary"
-          aria-expanded={own}
-          data-testid="demo-own"
-          onClick={() => setOwn(!own)}
-        >
-          Run it on my repository
-        </button>
-        {own ? (
-          <div className="pop" role="group" aria-label="On your repository">
-            <h3>In a terminal, in your repository</h3>
-            <div className="stack">
-              <div className="dim">
-                A server shows the folder in which it was started. These two commands start it in your repository.
-              </div>
-              <Cli words={["materia", "init"]} project={false} />
-              <Cli words={["materia", "ui"]} project={false} />
-            </div>
+      <Pop
+        open={own}
+        onOpen={setOwn}
+        label="On your repository"
+        opener={{ className: "btn primary", "data-testid": "demo-own", children: "Run it on my repository" }}
+      >
+        <h3>In a terminal, in your repository</h3>
+        <div className="stack">
+          <div className="dim">
+            A server shows the folder in which it was started. These two commands start it in your repository.
           </div>
-        ) : null}
-      </span>
+          <Cli words={["materia", "init"]} project={false} />
+          <Cli words={["materia", "ui"]} project={false} />
+        </div>
+      </Pop>
       <button
         type="button"
         className="btn quiet"

@@ -1,10 +1,12 @@
 // A fork: a new cast with the past of this one up to an event, which can be told something before it goes on.
+
 import { GitFork } from "lucide-react";
 import { useState } from "react";
 import { type CastState, nameOf } from "../../fold";
 import { Confirm, type Target } from "../../shared/ActButton";
 import { type Act, commandLine, type Done, perform } from "../../shared/acts";
 import { Cli } from "../../shared/Cli";
+import { Pop } from "../../shared/Pop";
 import { ErrorBox, Pick } from "../../shared/parts";
 
 interface ForkProps {
@@ -83,24 +85,22 @@ export function Fork({ state, target, past, socket, onDone }: ForkProps) {
         {past ? `Fork at ${state.seq}` : "Fork"}
       </Confirm>
       {failed ? (
-        <span className="pop-host">
-          <span className="pop" role="group" aria-label="The fork">
-            <ErrorBox error={failed.error} />
-            <p>
-              The fork <span className="mono">{failed.castId}</span> exists but is not running.
-            </p>
-            <button
-              type="button"
-              className="btn"
-              onClick={() => {
-                setFailed(null);
-                onDone({ castId: failed.castId }, act);
-              }}
-            >
-              Go to it
-            </button>
-          </span>
-        </span>
+        <Pop open onOpen={(open) => !open && setFailed(null)} label="The fork">
+          <ErrorBox error={failed.error} />
+          <p>
+            The fork <span className="mono">{failed.castId}</span> exists but is not running.
+          </p>
+          <button
+            type="button"
+            className="btn"
+            onClick={() => {
+              setFailed(null);
+              onDone({ castId: failed.castId }, act);
+            }}
+          >
+            Go to it
+          </button>
+        </Pop>
       ) : null}
     </>
   );

@@ -1,8 +1,10 @@
 // How a cast runs: whether turns start by themselves, and what they may write.
+
 import { useState } from "react";
 import { ActButton } from "../../shared/ActButton";
 import { type Act, commandLine } from "../../shared/acts";
 import { Cli } from "../../shared/Cli";
+import { Pop } from "../../shared/Pop";
 import { Seg } from "../../shared/parts";
 import type { ActProps } from "./Acts";
 
@@ -65,40 +67,38 @@ export function Modes({ state, target, onDone }: ActProps) {
         </select>
       </label>
       {act ? (
-        <span className="pop-host">
-          <div className="pop" role="group" aria-label="Change the mode">
-            <h3>
-              {act.do === "mode"
-                ? act.value === "AUTO"
-                  ? "Start turns automatically"
-                  : "Start turns only by hand"
-                : act.do === "globalMode" && act.value === "PLANNING"
-                  ? "Let turns write documents only"
-                  : "Let turns write what their socket allows"}
-            </h3>
-            <div className="stack">
-              <div className="dim">Nothing is interrupted and nothing is lost.</div>
-              <Cli words={commandLine(target.castId, act)} />
-              <div className="foot">
-                <button type="button" className="btn" onClick={() => setAct(null)}>
-                  Cancel
-                </button>
-                <ActButton
-                  className="btn primary"
-                  target={target}
-                  act={act}
-                  testid="mode-confirm"
-                  onDone={(result, what) => {
-                    setAct(null);
-                    onDone(result, what);
-                  }}
-                >
-                  Change it
-                </ActButton>
-              </div>
+        <Pop open onOpen={(open) => !open && setAct(null)} label="Change the mode">
+          <h3>
+            {act.do === "mode"
+              ? act.value === "AUTO"
+                ? "Start turns automatically"
+                : "Start turns only by hand"
+              : act.do === "globalMode" && act.value === "PLANNING"
+                ? "Let turns write documents only"
+                : "Let turns write what their socket allows"}
+          </h3>
+          <div className="stack">
+            <div className="dim">Nothing is interrupted and nothing is lost.</div>
+            <Cli words={commandLine(target.castId, act)} />
+            <div className="foot">
+              <button type="button" className="btn" onClick={() => setAct(null)}>
+                Cancel
+              </button>
+              <ActButton
+                className="btn primary"
+                target={target}
+                act={act}
+                testid="mode-confirm"
+                onDone={(result, what) => {
+                  setAct(null);
+                  onDone(result, what);
+                }}
+              >
+                Change it
+              </ActButton>
             </div>
           </div>
-        </span>
+        </Pop>
       ) : null}
     </>
   );

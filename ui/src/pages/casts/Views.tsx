@@ -1,6 +1,8 @@
 // The views of the list: those that are always there, and those that somebody keeps.
+
 import { BookmarkPlus, X } from "lucide-react";
 import { useRef, useState } from "react";
+import { Pop } from "../../shared/Pop";
 import { Tabs } from "../../shared/parts";
 import { FILTERS, type Filters, nameFor, type SavedView, sameFilters, savedViews, saveViews } from "./chosen";
 
@@ -57,53 +59,51 @@ export function Views({ filters, counts, countOf, change }: ViewsProps) {
           <X className="ico s" />
         </button>
       ) : filtered ? (
-        <span className="pop-host">
-          <button
-            type="button"
-            className="btn quiet small"
-            ref={opener}
-            data-testid="save-view"
-            aria-expanded={naming !== null}
-            onClick={() => setNaming(naming === null ? nameFor(filters) : null)}
-          >
-            <BookmarkPlus className="ico s" />
-            Keep this view
-          </button>
-          {naming !== null ? (
-            // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes it from wherever the focus is inside
-            <div className="pop left" onKeyDown={(event) => event.key === "Escape" && setNaming(null)}>
-              <h3>Keep this view</h3>
-              <div className="stack">
-                <div className="dim">Its filters become a tab of this list, in this browser.</div>
-                <input
-                  className="field"
-                  value={naming}
-                  maxLength={40}
-                  aria-label="Name of the view"
-                  data-testid="view-name"
-                  // biome-ignore lint/a11y/noAutofocus: the name was just asked for
-                  autoFocus
-                  onChange={(event) => setNaming(event.target.value)}
-                  onKeyDown={(event) => event.key === "Enter" && save()}
-                />
-                <div className="foot">
-                  <button type="button" className="btn" onClick={() => setNaming(null)}>
-                    Cancel
-                  </button>
-                  <button
-                    type="button"
-                    className="btn primary"
-                    disabled={!naming.trim()}
-                    data-testid="view-keep"
-                    onClick={save}
-                  >
-                    Keep it
-                  </button>
-                </div>
-              </div>
+        <Pop
+          left
+          open={naming !== null}
+          onOpen={(open) => setNaming(open ? (naming ?? nameFor(filters)) : null)}
+          opener={{
+            className: "btn quiet small",
+            "data-testid": "save-view",
+            children: (
+              <>
+                <BookmarkPlus className="ico s" />
+                Keep this view
+              </>
+            ),
+          }}
+        >
+          <h3>Keep this view</h3>
+          <div className="stack">
+            <div className="dim">Its filters become a tab of this list, in this browser.</div>
+            <input
+              className="field"
+              value={naming ?? ""}
+              maxLength={40}
+              aria-label="Name of the view"
+              data-testid="view-name"
+              // biome-ignore lint/a11y/noAutofocus: the name was just asked for
+              autoFocus
+              onChange={(event) => setNaming(event.target.value)}
+              onKeyDown={(event) => event.key === "Enter" && save()}
+            />
+            <div className="foot">
+              <button type="button" className="btn" onClick={() => setNaming(null)}>
+                Cancel
+              </button>
+              <button
+                type="button"
+                className="btn primary"
+                disabled={!naming?.trim()}
+                data-testid="view-keep"
+                onClick={save}
+              >
+                Keep it
+              </button>
             </div>
-          ) : null}
-        </span>
+          </div>
+        </Pop>
       ) : null}
     </>
   );

@@ -2,16 +2,18 @@
 import { useMemo } from "react";
 import type { Walk } from "../../api/editor";
 import type { Finding } from "../../api/types";
+import { later } from "../../shared/later";
 import { Tabs } from "../../shared/parts";
 import { Explore } from "./Explore";
 import type { Explored, Play } from "./explored";
-import { JsonPane } from "./JsonPane";
 import { Outline } from "./Outline";
 import { Problems, summary } from "./Problems";
 import { Simulate } from "./Simulate";
 import type { EditorState } from "./state";
 import type { EditorStore } from "./store";
 import { marksOf } from "./views";
+
+const JsonPane = later(async () => (await import("./JsonPane")).JsonPane);
 
 export type DrawerTab = "outline" | "json" | "simulate" | "explore";
 

@@ -3,6 +3,7 @@ import { useState } from "react";
 import type { Finding } from "../../api/types";
 import { edgeById, exitOf, innermost, type Selected, thingAt } from "../../document";
 import { Badges, KindIcon } from "../../graph/Graph";
+import { Code } from "../../shared/code";
 import { Foreign, Tabs } from "../../shared/parts";
 import { Link } from "../../shared/router";
 import { setSocket } from "./acts";
@@ -104,9 +105,13 @@ export function Inspector({ store, state, findings }: { store: EditorStore; stat
                 {info?.kind === "utility" ? "What runs" : "Prompt"}
                 <span className="faint">{info ? `${info.layer}, ${info.file}` : ""}</span>
               </h3>
-              <pre className="text asked" tabIndex={0}>
-                <Foreign text={wordsOfMateria(info?.value)} />
-              </pre>
+              <Code
+                className="code-field"
+                language="markdown"
+                label="Prompt of the materia"
+                readOnly
+                text={wordsOfMateria(info?.value)}
+              />
               <Link className="btn small" to={`/materia/${encodeURIComponent(socket.materia)}`}>
                 Open the materia
               </Link>
@@ -116,17 +121,18 @@ export function Inspector({ store, state, findings }: { store: EditorStore; stat
                 <h3 className="l">
                   Added here<span className="faint">after the prompt of the materia</span>
                 </h3>
-                <textarea
-                  className="field"
-                  rows={5}
-                  aria-label="Text added to the prompt"
-                  disabled={
+                <Code
+                  key={socket.id}
+                  className="code-field"
+                  language="markdown"
+                  label="Text added to the prompt"
+                  readOnly={
                     state.readOnly || (socket.raw.prompt !== undefined && typeof socket.raw.prompt !== "string")
                   }
-                  value={typeof socket.raw.prompt === "string" ? socket.raw.prompt : ""}
-                  onChange={(event) =>
-                    setSocket(store, socket.id, ["prompt"], event.target.value || undefined, `${socket.id} prompt`)
-                  }
+                  text={typeof socket.raw.prompt === "string" ? socket.raw.prompt : ""}
+                  onType={(text) => setSocket(store, socket.id, ["prompt"], text || undefined, `${socket.id} prompt`)}
+                  onUndo={() => store.undo()}
+                  onRedo={() => store.redo()}
                 />
               </section>
             )}

@@ -4,12 +4,12 @@ import { Refusal } from "../../api/client";
 import { type ConfigFile, check, type DocumentChange, type DocumentDiff, diff, saveConfig } from "../../api/editor";
 import type { Plan } from "../../api/types";
 import { object, Writer } from "../../document";
+import { Compare } from "../../shared/code";
 import { Dialog } from "../../shared/Dialog";
-import { diffLines } from "../../shared/diff";
 import { useLive } from "../../shared/live";
 import { ErrorBox, Foreign } from "../../shared/parts";
 import { navigate } from "../../shared/router";
-import { oneLine, plain } from "../../shared/text";
+import { oneLine } from "../../shared/text";
 import { isCleared } from "./SaveBar";
 import type { EditorState } from "./state";
 import type { EditorStore } from "./store";
@@ -111,7 +111,11 @@ export function Review({ store, state, onClose }: { store: EditorStore; state: E
           )}
         </section>
         <section aria-label="Lines" className="lines">
-          <LineDiff before={base} after={text} />
+          {base === text ? (
+            <p className="dim">The text is the same.</p>
+          ) : (
+            <Compare before={base} after={text} label={`Changes of ${file}`} testid="line-diff" />
+          )}
         </section>
       </div>
       {cleared ? (
@@ -189,32 +193,6 @@ function Changes({ title, list }: { title: string; list: DocumentChange[] }) {
   );
 }
 const short = (value: unknown) => (value === undefined ? "" : oneLine(JSON.stringify(value), 60));
-
-/** Changed lines with a few around them. */
-export function LineDiff({ before, after }: { before: string; after: string }) {
-  const rows = useMemo(() => {
-    const all: { kind: "same" | "add" | "del"; text: string }[] = [];
-    for (const part of diffLines(before, after))
-      for (const line of part.text.replace(/\n$/, "").split("\n")) all.push({ kind: part.kind, text: line });
-    const near = (index: number) => all.slice(Math.max(0, index - 2), index + 3).some((row) => row.kind !== "same");
-    return all.map((row, index) => ({ ...row, index, shown: near(index) }));
-  }, [before, after]);
-  const shown = rows.filter((row) => row.shown);
-  if (shown.length === 0) return <p className="dim">The text is the same.</p>;
-  return (
-    <div className="diff" data-testid="line-diff">
-      {shown.map((row, place) => (
-        <div key={row.index} className={row.kind}>
-          <i>{row.kind === "add" ? "+" : row.kind === "del" ? "−" : ""}</i>
-          <span>
-            {place > 0 && (shown[place - 1]?.index ?? 0) + 1 < row.index ? <span className="skip-mark">⋯ </span> : null}
-            {plain(row.text)}
-          </span>
-        </div>
-      ))}
-    </div>
-  );
-}
 
 /** What would run that the saved loadout does not run. */
 function useNewRuns(state: EditorState): string[] | null {

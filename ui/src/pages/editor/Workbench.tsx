@@ -7,6 +7,7 @@ import { useDrawing } from "../../graph/elk";
 import { EDITOR } from "../../graph/layout";
 import { withSpots } from "../../graph/pinned";
 import { keep, kept } from "../../shared/kept";
+import { later } from "../../shared/later";
 import { useSearch } from "../../shared/router";
 import { layOut, removeSelected, type Where } from "./acts";
 import { Canvas, type View } from "./Canvas";
@@ -16,7 +17,6 @@ import { type Explored, type Play, rowsOf } from "./explored";
 import { Inspector } from "./Inspector";
 import { LinkSheet } from "./LinkSheet";
 import { LoopStrip } from "./LoopStrip";
-import { MergeView } from "./MergeView";
 import { loadoutNames } from "./names";
 import { PalettePane } from "./PalettePane";
 import { Review } from "./Review";
@@ -37,6 +37,8 @@ type Sheet =
   | { kind: "link"; behind: string }
   | { kind: "review" }
   | { kind: "copy" };
+
+const MergeView = later(async () => (await import("./MergeView")).MergeView);
 
 export function Workbench({ store }: { store: EditorStore }) {
   const state = useEditor(store);

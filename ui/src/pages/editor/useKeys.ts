@@ -40,9 +40,9 @@ const ways: Record<string, [number, number]> = {
 /** Gives a card the focus, unless the person has gone on meanwhile: a question is open, or something is typed. */
 export function focusCard(id: string, from: Element | null = null): void {
   requestAnimationFrame(() => {
-    const now = document.activeElement;
-    if (document.querySelector("[role=dialog]")) return;
-    if (now?.matches("input, textarea, select") && now !== from) return;
+    const now = document.activeElement as HTMLElement | null;
+    if (document.querySelector("dialog[open]")) return;
+    if ((now?.isContentEditable || now?.matches("input, textarea, select")) && now !== from) return;
     document.querySelector<HTMLElement>(`.editor [data-socket="${CSS.escape(id)}"]`)?.focus({ preventScroll: true });
   });
 }
@@ -88,7 +88,7 @@ export function useKeys(acts: KeyActs): void {
 function withControl(event: KeyboardEvent, acts: KeyActs): boolean {
   const key = event.key.toLowerCase();
   if (key === "s") {
-    if (!document.querySelector("[role=dialog]")) acts.onReview();
+    if (!document.querySelector("dialog[open]")) acts.onReview();
     return true;
   }
   // A field of the inspector is part of the document, so its undo is the document's.
@@ -113,7 +113,7 @@ function withControl(event: KeyboardEvent, acts: KeyActs): boolean {
 function plainKey(event: KeyboardEvent, acts: KeyActs): boolean {
   // Out of the inspector, also from a field of it.
   const inside = (event.target as HTMLElement | null)?.closest?.("[data-inspector]");
-  if (event.key === "Escape" && inside && !document.querySelector("[role=dialog]")) return goUp(acts.store);
+  if (event.key === "Escape" && inside && !document.querySelector("dialog[open]")) return goUp(acts.store);
   if (typing(event)) return false;
   const { store } = acts;
   const { selection } = store.state;

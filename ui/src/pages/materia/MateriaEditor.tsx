@@ -1,14 +1,15 @@
 // One materia: its prompt and tools, or its command; and a try of a saved utility, after consent.
+
 import { useEffect, useMemo, useState } from "react";
 import type { ConfigFile } from "../../api/editor";
 import { object } from "../../document";
+import { later } from "../../shared/later";
 import { noteRefusal } from "../../shared/live";
 import { ErrorBox } from "../../shared/parts";
 import { useProject } from "../../shared/project";
 import { Link, navigate, searchNow } from "../../shared/router";
 import { useTries } from "../../shared/useLoad";
 import { Found } from "../editor/fields";
-import { MergeView } from "../editor/MergeView";
 import { openSubject, projectFile } from "../editor/opening";
 import { Problems, summary } from "../editor/Problems";
 import { Review } from "../editor/Review";
@@ -18,6 +19,8 @@ import { EditorStore, useEditor } from "../editor/store";
 import { findingsOf } from "../editor/views";
 import { MateriaForm } from "./MateriaForm";
 import { TryIt } from "./TryIt";
+
+const MergeView = later(async () => (await import("../editor/MergeView")).MergeView);
 
 export function MateriaEditor({ name }: { name: string }) {
   const project = useProject()?.id ?? null;

@@ -1,5 +1,6 @@
 import type { Json } from "../../api/types";
 import { object, strings } from "../../document";
+import { Code } from "../../shared/code";
 import { Seg } from "../../shared/parts";
 import { putClean } from "../editor/acts";
 import { Pairs, Part, Row, TextField } from "../editor/fields";
@@ -114,14 +115,16 @@ export function MateriaForm(props: {
               {JSON.stringify(raw.prompt, null, 2)}
             </pre>
           ) : (
-            <textarea
-              className="field"
-              rows={12}
-              aria-label="Prompt"
-              data-testid="materia-prompt"
-              disabled={off}
-              value={asked}
-              onChange={(event) => put("prompt")(event.target.value)}
+            <Code
+              className="code-field tall"
+              language="markdown"
+              label="Prompt"
+              testid="materia-prompt"
+              readOnly={off}
+              text={asked}
+              onType={put("prompt")}
+              onUndo={() => store.undo()}
+              onRedo={() => store.redo()}
             />
           )}
         </Part>

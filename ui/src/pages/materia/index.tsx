@@ -205,7 +205,7 @@ export function Materia() {
   const items = list.value?.items ?? [];
   const taken = items.some((item) => item.name === name);
   return (
-    <div className="page" data-testid="materia-page">
+    <div className="page wide" data-testid="materia-page">
       <h1>Materia</h1>
       <p className="dim">
         A materia is one behaviour: a prompt for an agent, or a program. Loadouts put them into sockets.
@@ -231,10 +231,19 @@ export function Materia() {
       </form>
       {list.error ? <ErrorBox error={list.error} /> : null}
       <table className="tbl">
+        <colgroup>
+          <col className="m-name" />
+          <col className="m-kind" />
+          <col />
+          <col className="m-group" />
+          <col className="m-layer" />
+          <col className="m-file" />
+        </colgroup>
         <thead>
           <tr>
             <th>Name</th>
             <th>Kind</th>
+            <th>Description</th>
             <th>Group</th>
             <th>Layer</th>
             <th>Written in</th>
@@ -250,6 +259,9 @@ export function Materia() {
               </td>
               <td>
                 {item.kind ?? ""} <Badges generator={item.generator ?? false} consumer={false} />
+              </td>
+              <td title={item.description}>
+                <Foreign text={oneLine(item.description ?? "", 300)} />
               </td>
               <td>
                 <Foreign text={item.group} />

@@ -12,6 +12,9 @@ interface LoopLaneProps {
   end: number;
 }
 
+/** The least room for a label: where there is less, only the bar is drawn. */
+const LABEL = 44;
+
 export function LoopLane({ state, id, depth, places, end }: LoopLaneProps) {
   const loop = state.loops[id];
   const members = new Set(state.plan?.loops?.[id]?.members ?? []);
@@ -35,11 +38,14 @@ export function LoopLane({ state, id, depth, places, end }: LoopLaneProps) {
             <span key={item.key}>
               <span
                 className={`bar item st ${item.state}`}
+                title={`${oneLine(item.label ?? "", 120)} ${item.key}`.trim()}
                 style={{ left: places.left(from), width: places.wide(from, to) }}
               />
-              <span className="itlab cut" style={{ left: places.left(from), maxWidth: places.wide(from, to) }}>
-                <Item itemKey={item.key} title={item.label} />
-              </span>
+              {places.room(from, to) >= LABEL ? (
+                <span className="itlab cut" style={{ left: places.left(from), maxWidth: places.wide(from, to) }}>
+                  <Item itemKey={item.key} title={item.label} />
+                </span>
+              ) : null}
             </span>
           );
         })}

@@ -22,6 +22,8 @@ export interface TimelineProps extends DockProps {
 export interface Places {
   left: (time: number) => string;
   wide: (from: number, to: number, least?: number) => string;
+  /** How many pixels a stretch has. */
+  room: (from: number, to: number) => number;
 }
 
 export function Timeline(props: TimelineProps) {
@@ -44,6 +46,7 @@ export function Timeline(props: TimelineProps) {
   const places: Places = {
     left: (time) => `${axis.at(time) * 100}%`,
     wide: (from, to, least = 3) => `max(${least}px, ${Math.max(0, axis.at(to) - axis.at(from)) * 100}%)`,
+    room: (from, to) => (axis.at(to) - axis.at(from)) * (axis.lane.current?.clientWidth ?? 780),
   };
   const chosen = axis.drag ?? chosenSpan(search, events);
   return (
@@ -125,7 +128,6 @@ export function Timeline(props: TimelineProps) {
                       end={span.to}
                       scale={scale}
                       view={view}
-                      width={axis.lane.current?.clientWidth ?? 780}
                       places={places}
                       onPick={() => change({ socket: turn.socket, turn: turn.seq, item: null })}
                     />
@@ -187,18 +189,15 @@ function TurnBar(props: {
   end: number;
   scale: Scale;
   view: Window;
-  /** Of the lane, in pixels. */
-  width: number;
   places: Places;
   onPick: () => void;
 }) {
-  const { state, turn, next, end, scale, view, width, places, onPick } = props;
+  const { state, turn, next, end, scale, view, places, onPick } = props;
   const from = turn.start / 1000;
   const to = turn.end ? turn.end / 1000 : end;
   const took = duration(turn.durationMs ?? to - from, true);
-  const share = (scale.at(to) - scale.at(from)) / (view.to - view.from);
   const verdict = turn.satisfied === false ? "not satisfied" : turn.satisfied ? "satisfied" : took;
-  const fits = (text: string) => share * width > text.length * 6 + 14;
+  const fits = (text: string) => places.room(from, to) > text.length * 6 + 14;
   const words = fits(verdict) ? verdict : turn.satisfied === false && fits("↺") ? "↺" : fits(took) ? took : "";
   // A bar that is too short for words has them behind it, where nothing follows so soon.
   const behind = !words && turn.end && next - to > 0.08 * scale.drawn * (view.to - view.from) ? took : "";

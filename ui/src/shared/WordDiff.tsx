@@ -1,0 +1,44 @@
+import { diffWords } from "./differences";
+import { plain } from "./text";
+
+const EDGE = 160;
+
+/** What both have: where two texts stand side by side, only its edges are shown. */
+function Same({ text, whole }: { text: string; whole: boolean }) {
+  if (whole || text.length < 4 * EDGE) return text;
+  return (
+    <>
+      {text.slice(0, EDGE)}
+      <span className="faint"> … {(text.length - 2 * EDGE).toLocaleString("en")} characters, the same in both … </span>
+      {text.slice(-EDGE)}
+    </>
+  );
+}
+
+/** What one text has and the other has not, word by word. */
+export function WordDiff(props: { before: string; after: string; side: "both" | "before" | "after" }) {
+  const { before, after, side } = props;
+  const parts = diffWords(plain(before), plain(after)).filter(
+    (part) => side === "both" || part.kind === "same" || part.kind === (side === "after" ? "add" : "del"),
+  );
+  return (
+    <div className="text">
+      {parts.map((part, index) =>
+        part.kind === "same" ? (
+          // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text have no other name
+          <Same key={index} text={part.text} whole={side === "both"} />
+        ) : part.kind === "add" ? (
+          // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text have no other name
+          <ins key={index} className="ins">
+            {part.text}
+          </ins>
+        ) : (
+          // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text have no other name
+          <del key={index} className="del">
+            {part.text}
+          </del>
+        ),
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,11 @@
+// The page's text editor, loaded when a text is shown in it.
+import { later } from "../later";
+import { plain } from "../text";
+import type { CodeProps } from "./Code";
+
+export const Code = later<CodeProps>(
+  async () => (await import("./Code")).Code,
+  ({ className, text }) => <pre className={`text ${className ?? ""}`}>{plain(text)}</pre>,
+);
+/** Two texts as one, with changed lines and the words that changed in them. */
+export const Compare = later(async () => (await import("./Compare")).Compare);
