@@ -30,7 +30,7 @@ export function JsonPane({ store, state, findings }: JsonPaneProps) {
   const names = useRef<Names>({ loadout, materia: [] });
   names.current = { loadout, materia: [...state.materia.keys()] };
   const [extensions] = useState(() => [
-    autocompletion({ override: [(context) => proposed(context, names.current)], icons: false }),
+    autocompletion({ override: [(context) => proposed(context, names.current)], icons: false, interactionDelay: 0 }),
     keymap.of([...completionKeymap, ...lintKeymap]),
     hoverTooltip((shown, at) => described(shown.state, at)),
     lintGutter(),

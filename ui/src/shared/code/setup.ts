@@ -103,6 +103,16 @@ const look = EditorView.theme({
     color: "var(--ink-1)",
   },
   ".cm-completionDetail": { color: "var(--ink-3)", fontStyle: "normal", fontFamily: "var(--font-ui)" },
+  // The library draws marks with images in its styles, which the policy does not allow.
+  ".cm-lintRange-error, .cm-lintRange-warning": {
+    backgroundImage: "none",
+    textDecoration: "underline wavy var(--needs-you-fill)",
+    textDecorationSkipInk: "none",
+  },
+  ".cm-lintRange-error": { textDecorationColor: "var(--failed-fill)" },
+  ".cm-lint-marker-error, .cm-lint-marker-warning": { content: "normal", font: "700 11px / 14px var(--font-ui)" },
+  ".cm-lint-marker-error": { color: "var(--failed-ink)", "&:before": { content: '"✕"' } },
+  ".cm-lint-marker-warning": { color: "var(--needs-you-ink)", "&:before": { content: '"!"' } },
   ".cm-diagnostic-error": { borderLeftColor: "var(--failed-fill)" },
   ".cm-diagnostic-warning": { borderLeftColor: "var(--needs-you-fill)" },
   ".cm-changedLine, .cm-insertedLine": { background: `${soft} !important` },
