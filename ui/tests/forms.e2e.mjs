@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { violations } from "./axe.mjs";
 import { byId, launch } from "./browser.mjs";
-import { card, loadout, until, withEditor } from "./editor-page.mjs";
+import { card, json, loadout, until, withEditor } from "./editor-page.mjs";
 import { skip } from "./editor-server.mjs";
 
 const schema = JSON.parse(readFileSync(new URL("../../schemas/config.schema.json", import.meta.url), "utf8"));
@@ -119,8 +119,8 @@ test("a materia and the bounds of the whole file have theirs", { skip }, () =>
       await unfold(page);
       await fill(page, "limits.maxRepairs", "2");
       await fill(page, "budget.warnAtPercent", "50");
-      await until(async () => (await byId(page, "json-text").inputValue()).includes('"warnAtPercent": 50'), "it");
-      assert.match(await byId(page, "json-text").inputValue(), /"maxRepairs": 2/);
+      await until(async () => (await json(page)).includes('"warnAtPercent": 50'), "it");
+      assert.match(await json(page), /"maxRepairs": 2/);
       await page.goto(`${new URL(page.url()).origin}/materia/New?begin=1`);
       await byId(page, "group-Agent").waitFor();
       await unfold(page);

@@ -15,6 +15,7 @@ import { type Drawn, FULL, type Point, WRAPPED } from "./layout";
 import { End, Region, SocketCard } from "./nodes";
 import { loopOf } from "./rows";
 import type { CardNode, CardView, EndNode, LineEdge, LineView, RegionNode, RegionView } from "./types";
+import "./graph.css";
 
 export { Badges, KindIcon } from "./KindIcon";
 export type { CardView, LineView, RegionView } from "./types";

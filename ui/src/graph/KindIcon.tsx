@@ -1,6 +1,7 @@
 // What kind a socket is, by its shape. A materia's own colour fills it and nothing else.
 import type { ReactNode } from "react";
 import { materiaColor } from "../shared/color";
+import "./graph.css";
 
 const shapes: Record<string, { label: string; body: ReactNode }> = {
   agent: {

@@ -1,4 +1,6 @@
 // What the lines of a graph mean.
+import "./graph.css";
+
 const kinds = {
   always: "always",
   satisfied: "satisfied",

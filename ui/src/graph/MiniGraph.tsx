@@ -4,6 +4,7 @@ import { useDrawing } from "./elk";
 import { KindSign } from "./KindIcon";
 import { type Box, type Sizes, SMALL } from "./layout";
 import { Arrow, lineWords, pathThrough } from "./lines";
+import "./graph.css";
 
 interface MiniProps {
   grid: Grid;

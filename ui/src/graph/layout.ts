@@ -176,32 +176,29 @@ async function socketRow(work: Work, row: Extract<Row, { kind: "sockets" }>, at:
   });
   const children = row.sockets.map((id) => child(id, sizes.card.width, sizes.card.height));
   for (const end of ends) children.push(child(end, RING, RING));
-  const result: ElkNode = await work.elk.layout<ElkNode>({
-    id: "row",
-    children,
-    edges,
-    layoutOptions: {
-      "elk.algorithm": "layered",
-      "elk.direction": "RIGHT",
-      "elk.edgeRouting": "ORTHOGONAL",
-      "elk.padding": "[top=0,left=0,bottom=0,right=0]",
-      "elk.layered.cycleBreaking.strategy": "MODEL_ORDER",
-      "elk.layered.considerModelOrder.strategy": "NODES_AND_EDGES",
-      // The finest placement takes too long for what nobody sees whole at once.
-      "elk.layered.nodePlacement.strategy": children.length > LARGE ? "BRANDES_KOEPF" : "NETWORK_SIMPLEX",
-      ...(children.length > LARGE ? { "elk.layered.thoroughness": "1" } : {}),
-      "elk.layered.feedbackEdges": "true",
-      ...(row.sockets.length > WRAPPED
-        ? { "elk.layered.wrapping.strategy": "MULTI_EDGE", "elk.aspectRatio": "1.1" }
-        : {}),
-      "elk.layered.spacing.nodeNodeBetweenLayers": String(sizes.gap),
-      "elk.layered.spacing.edgeNodeBetweenLayers": String(sizes.lane * 0.7),
-      "elk.spacing.nodeNode": String(sizes.lane * 1.4),
-      "elk.spacing.edgeNode": String(sizes.lane),
-      "elk.spacing.edgeEdge": String(sizes.lane),
-      "elk.layered.spacing.edgeEdgeBetweenLayers": String(sizes.lane / 2),
-    },
-  });
+  const layoutOptions = {
+    "elk.algorithm": "layered",
+    "elk.direction": "RIGHT",
+    "elk.edgeRouting": "ORTHOGONAL",
+    "elk.padding": "[top=0,left=0,bottom=0,right=0]",
+    "elk.layered.cycleBreaking.strategy": "MODEL_ORDER",
+    "elk.layered.considerModelOrder.strategy": "NODES_AND_EDGES",
+    // The finest placement takes too long for what nobody sees whole at once.
+    "elk.layered.nodePlacement.strategy": children.length > LARGE ? "BRANDES_KOEPF" : "NETWORK_SIMPLEX",
+    ...(children.length > LARGE ? { "elk.layered.thoroughness": "1" } : {}),
+    "elk.layered.feedbackEdges": "true",
+    "elk.layered.spacing.nodeNodeBetweenLayers": String(sizes.gap),
+    "elk.layered.spacing.edgeNodeBetweenLayers": String(sizes.lane * 0.7),
+    "elk.spacing.nodeNode": String(sizes.lane * 1.4),
+    "elk.spacing.edgeNode": String(sizes.lane),
+    "elk.spacing.edgeEdge": String(sizes.lane),
+    "elk.layered.spacing.edgeEdgeBetweenLayers": String(sizes.lane / 2),
+  };
+  const lay = (more: object) =>
+    work.elk.layout<ElkNode>({ id: "row", children, edges, layoutOptions: { ...layoutOptions, ...more } });
+  const wrapped = { "elk.layered.wrapping.strategy": "MULTI_EDGE", "elk.aspectRatio": "1.1" };
+  // Elk cannot wrap every graph; one that it cannot wrap stays one long row.
+  const result = row.sockets.length > WRAPPED ? await lay(wrapped).catch(() => lay({})) : await lay({});
   const box: Box = { x: at.x, y: at.y, width: result.width ?? 0, height: result.height ?? 0 };
   for (const node of result.children ?? []) {
     const place = {

@@ -1,5 +1,6 @@
 // The page for somebody whom the server does not know.
 import { Cli } from "../shared/Cli";
+import "./signin.css";
 
 export function SignIn({ reason }: { reason: string | null }) {
   return (

@@ -1,6 +1,7 @@
 import { unifiedRows } from "./diff";
 import { later } from "./later";
 import { plain } from "./text";
+import "./diff.css";
 
 /** A unified diff as rows with numbers; anything else as text. */
 export function DiffView({ text }: { text: string }) {

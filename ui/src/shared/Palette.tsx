@@ -8,6 +8,7 @@ import { castPath, useLive, watchedCast } from "./live";
 import { State } from "./parts";
 import { changedSearch, navigate, searchNow } from "./router";
 import { oneLine } from "./text";
+import "./palette.css";
 
 interface Hit {
   key: string;

@@ -4,6 +4,7 @@ import { KindIcon } from "../graph/KindIcon";
 import { Legend } from "../graph/Legend";
 import { Dialog } from "./Dialog";
 import { State } from "./parts";
+import "./keys.css";
 
 const keys: [string, string][] = [
   ["Ctrl K", "find casts, sockets, events, pages"],

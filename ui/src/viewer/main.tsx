@@ -1,4 +1,6 @@
 // One cast as a file of its own: the cast page without a server, and without anything to press that would need one.
+import "../styles/tokens.css";
+import "../styles/base.css";
 import { type ReactNode, StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { answerFrom } from "../api/client";
@@ -6,14 +8,6 @@ import { setExported } from "../shared/exported";
 import { applyTheme } from "../shared/theme";
 import { readExported, sourceOf } from "./source";
 import { Broken, Viewer } from "./Viewer";
-import "../styles/tokens.css";
-import "../styles/base.css";
-import "../styles/graph.css";
-import "../styles/cast.css";
-import "../styles/time-bar.css";
-import "../styles/panel.css";
-import "../styles/dock.css";
-import "../styles/cast-narrow.css";
 
 setExported();
 applyTheme();

@@ -23,6 +23,11 @@ import { LinePanel } from "./panel/LinePanel";
 import { TimeBar } from "./TimeBar";
 import { cardsOf, linesOfState, regionsOf } from "./views";
 import { WorkspaceTab } from "./Workspace";
+import "./cast.css";
+import "./time-bar.css";
+import "./panel/panel.css";
+import "./dock.css";
+import "./narrow.css";
 
 declare global {
   interface Window {

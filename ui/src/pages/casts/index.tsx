@@ -9,6 +9,7 @@ import { chosen, filtersOf, needsYou } from "./chosen";
 import { Nothing } from "./Nothing";
 import { Group } from "./Rows";
 import { Views } from "./Views";
+import "./casts.css";
 
 const STATES = ["needs_you", "stalled", "running", "idle", "done", "failed", "aborted"] as const;
 const stateName: Record<string, string> = {

@@ -15,6 +15,7 @@ import { useLoad } from "../../shared/useLoad";
 import { Beside } from "./Beside";
 import { Heads, timeIn } from "./Heads";
 import { rowKey, Turns } from "./Turns";
+import "./compare.css";
 
 interface Both {
   compared: Comparison;

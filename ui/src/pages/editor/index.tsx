@@ -10,6 +10,7 @@ import { openSubject } from "./opening";
 import { readText } from "./state";
 import { EditorStore } from "./store";
 import { Workbench } from "./Workbench";
+import "./editor.css";
 
 export function Editor({ name }: { name: string }) {
   const project = useProject()?.id ?? null;

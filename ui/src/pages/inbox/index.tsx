@@ -16,6 +16,7 @@ import { OtherCard } from "./Other";
 import { Stall } from "./Stall";
 import { TrustCards } from "./Trust";
 import { WorkspaceCard } from "./Workspace";
+import "./inbox.css";
 
 const risk: Record<string, number> = { trust: 0, approval: 1, stall: 3, multi_turn: 2, budget: 4, manual: 5 };
 const titles: Record<string, string> = {

@@ -17,6 +17,7 @@ import { useLoad } from "../../shared/useLoad";
 import { Bound } from "./Bound";
 import { MostTurns } from "./MostTurns";
 import { Trust } from "./Trust";
+import "./launch.css";
 
 const DRAFT = "materia.launch";
 

@@ -19,6 +19,8 @@ import { EditorStore, useEditor } from "../editor/store";
 import { findingsOf } from "../editor/views";
 import { MateriaForm } from "./MateriaForm";
 import { TryIt } from "./TryIt";
+import "../editor/editor.css";
+import "./materia.css";
 
 const MergeView = later(async () => (await import("../editor/MergeView")).MergeView);
 

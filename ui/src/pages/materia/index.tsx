@@ -16,6 +16,7 @@ import { oneLine } from "../../shared/text";
 import { useLoad } from "../../shared/useLoad";
 import { startNew, templateNamed } from "../editor/begin";
 import { draftId } from "../editor/state";
+import "./materia.css";
 
 /** Which project, where there are several. */
 function ProjectPick({ project }: { project: string | null }) {
@@ -205,7 +206,7 @@ export function Materia() {
   const items = list.value?.items ?? [];
   const taken = items.some((item) => item.name === name);
   return (
-    <div className="page wide" data-testid="materia-page">
+    <div className="page wide materia-list" data-testid="materia-page">
       <h1>Materia</h1>
       <p className="dim">
         A materia is one behaviour: a prompt for an agent, or a program. Loadouts put them into sockets.

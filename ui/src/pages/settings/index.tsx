@@ -8,6 +8,7 @@ import { ErrorBox, Foreign, State } from "../../shared/parts";
 import { useProject, WhichProject } from "../../shared/project";
 import { useLoad } from "../../shared/useLoad";
 import { Own } from "./Own";
+import "./settings.css";
 
 interface Config {
   items: { layer: string; file: string; text: string; hash: string; editable: boolean }[];
@@ -22,7 +23,7 @@ export function Settings() {
   const config = useLoad(project ? () => get<Config>("/config", { project }) : null, `config:${project}`);
   const health = useLoad(() => get<{ version: string }>("/health"), "health");
   return (
-    <div className="page" data-testid="settings-page">
+    <div className="page settings" data-testid="settings-page">
       <h1>Settings</h1>
       <Own />
       <h2>Agents</h2>

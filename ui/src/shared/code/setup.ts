@@ -116,7 +116,7 @@ const look = EditorView.theme({
   ".cm-diagnostic-error": { borderLeftColor: "var(--failed-fill)" },
   ".cm-diagnostic-warning": { borderLeftColor: "var(--needs-you-fill)" },
   ".cm-changedLine, .cm-insertedLine": { background: `${soft} !important` },
-  ".cm-changedText": { background: "color-mix(in srgb, var(--ink-1) 14%, transparent) !important" },
+  ".cm-changedText": { background: "none !important", boxShadow: "0 1px 0 var(--ink-2)" },
   ".cm-deletedChunk": { background: "none", color: "var(--ink-3)" },
   ".cm-deletedChunk .cm-deletedText": { background: "none", textDecoration: "line-through" },
   ".cm-changeGutter": { width: "3px" },
@@ -169,6 +169,7 @@ export function setup({ language, label, testid, readOnly, onUndo, onRedo }: Set
     keymap.of([...searchKeymap, ...foldKeymap, ...defaultKeymap]),
     EditorView.contentAttributes.of({
       "aria-label": label,
+      tabindex: "0",
       ...(testid ? { "data-testid": testid } : {}),
       ...(readOnly ? { "aria-readonly": "true" } : {}),
     }),
