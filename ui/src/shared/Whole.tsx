@@ -8,7 +8,14 @@ import { CopyButton, Foreign } from "./parts";
 const LINES_FOLDED = 12;
 const CHARS_FOLDED = 900;
 
-export function Whole({ value, label, testid }: { value: Json; label: string; testid?: string }) {
+export function Whole(props: {
+  value: Json;
+  label: string;
+  testid?: string;
+  /** A person decides about it: all of it is in the page, with every odd character marked. */
+  decides?: boolean;
+}) {
+  const { value, label, testid, decides } = props;
   const [open, setOpen] = useState(false);
   const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
   const lines = text.split("\n").length;
@@ -16,7 +23,7 @@ export function Whole({ value, label, testid }: { value: Json; label: string; te
   return (
     <div className={`whole${long && !open ? " folded" : ""}`} data-testid={testid}>
       <section className="quote" aria-label={label} tabIndex={0}>
-        {open ? (
+        {open && !decides ? (
           <Code language={typeof value === "string" ? "markdown" : "json"} readOnly label={label} text={text} />
         ) : (
           <pre className="text">

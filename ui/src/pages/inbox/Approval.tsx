@@ -251,11 +251,11 @@ function GivenText({ given }: { given: Given | null }) {
         Reading…
       </p>
     );
-  if (typeof given.prompt === "string") return <Whole value={given.prompt} label="the prompt" testid="given" />;
+  if (typeof given.prompt === "string") return <Whole decides value={given.prompt} label="the prompt" testid="given" />;
   if (given.input !== undefined && given.input !== null)
-    return <Whole value={given.input} label="the input, on its standard input" testid="given" />;
+    return <Whole decides value={given.input} label="the input, on its standard input" testid="given" />;
   return given.payloads.map((one) => (
-    <Whole key={one.payloadId} value={one as unknown as Json} label="a payload" testid="given" />
+    <Whole decides key={one.payloadId} value={one as unknown as Json} label="a payload" testid="given" />
   ));
 }
 
