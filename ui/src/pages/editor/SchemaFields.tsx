@@ -41,7 +41,7 @@ export function SchemaFields({ place, raw, names, off, put, usual = {}, within =
         </fieldset>
       );
     return (
-      <div key={name} className={`kvrow schema ${field.kind}`}>
+      <div key={name} className={`kvrow schema${field.kind === "pairs" ? " pairs" : ""}`}>
         <span className="k">{labelOf(name)}</span>
         <div className="v">
           <Control
