@@ -7,7 +7,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use materia_contract::body::{FuzzBody, FuzzFinding, FuzzJudge};
-use materia_contract::script::Script;
 use materia_contract::{NodeId, Plan, RunCreated, RunId};
 use materia_engine::ReplayError;
 use materia_proof::explore::{Property, broken, created};
@@ -77,20 +76,9 @@ pub fn fuzz(
         let seed = options.seed.wrapping_add(body.histories);
         body.histories += 1;
         progress(body.histories);
-        let judged = catch_unwind(AssertUnwindSafe(|| one(plan, seed, &options.properties)));
-        let Ok(found) = judged else {
-            body.findings.push(FuzzFinding {
-                judge: FuzzJudge::Kernel,
-                message: format!("the program panicked in the history of seed {seed}"),
-                seed,
-                end: String::new(),
-                visits: Vec::new(),
-                script: Script::default(),
-            });
-            break;
-        };
-        let (history, judged) = found?;
-        let Some(judged) = judged else {
+        let history = history(plan, seed)
+            .ok_or_else(|| Failure::resolution("the kernel does not take this plan"))?;
+        let Some(judged) = judge(plan, &history, &options.properties)? else {
             body.refused += 1;
             continue;
         };
@@ -133,19 +121,20 @@ fn smaller(
     }
 }
 
-fn one(
+/// Plays a history and judges it; `None` where the play refuses an act of a person. A panic is a fault like others.
+fn judge(
     plan: &Plan,
-    seed: u64,
+    history: &History,
     properties: &[Property],
-) -> Result<(History, Option<Judged>), Failure> {
-    let made = history(plan, seed);
-    let made = made.ok_or_else(|| Failure::resolution("the kernel does not take this plan"))?;
-    let judged = judge(plan, &made, properties)?;
-    Ok((made, judged))
+) -> Result<Option<Judged>, Failure> {
+    catch_unwind(AssertUnwindSafe(|| played(plan, history, properties))).unwrap_or_else(|_| {
+        let message = "the program panicked".to_owned();
+        let fault = Some(Fault { judge: FuzzJudge::Kernel, key: "panic".to_owned(), message });
+        Ok(Some(Judged { end: "panicked".to_owned(), visits: Vec::new(), fault }))
+    })
 }
 
-/// Plays a history and has it judged; `None` where the play refuses an act of a person.
-fn judge(
+fn played(
     plan: &Plan,
     history: &History,
     properties: &[Property],

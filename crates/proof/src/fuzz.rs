@@ -3,6 +3,8 @@
 //! The kernel takes every step, so that only acts are in a history that a run takes at that instant. A history is kept as
 //! choices, not as steps: where one is left out, those behind it still mean something, so a history can be shrunk.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use materia_contract::script::{Answer, Script, UtilityAnswer};
 use materia_contract::time::Micros;
 use materia_contract::{Behavior, Do, Event, NodeId, Offered, Pace, Plan};
@@ -121,7 +123,7 @@ pub fn shrink(
     best
 }
 
-/// How large a history is for whoever reads it.
+/// The length of the script of a history.
 fn weight(history: &History) -> usize {
     serde_json::to_string(&history.script).map_or(usize::MAX, |text| text.len())
 }
@@ -158,6 +160,8 @@ struct Walk<'a> {
     choices: Vec<Choice>,
     meddled: bool,
     fault: Option<String>,
+    /// Whether the kernel panicked. The history ends there.
+    panicked: bool,
 }
 
 const MANNER: Manner = Manner { together: false, ticks: TICKS };
@@ -176,12 +180,16 @@ impl<'a> Walk<'a> {
             choices: Vec::new(),
             meddled: false,
             fault: None,
+            panicked: false,
         };
         walk.hear(&events);
         Some(walk)
     }
 
     fn hear(&mut self, events: &[Event]) {
+        if self.panicked {
+            return;
+        }
         for event in events {
             evolve(&mut self.folded, event);
         }
@@ -191,11 +199,14 @@ impl<'a> Walk<'a> {
         self.recorder.note(&self.run, events);
     }
 
+    fn goes_on(&self) -> bool {
+        !self.panicked && matches!(self.run.phase(), Phase::Running | Phase::Waiting(_))
+    }
+
     /// Something that can happen now.
     fn choose(&self, dice: &mut Dice, meddles: bool) -> Option<Choice> {
-        match self.run.phase() {
-            Phase::Running | Phase::Waiting(_) => {}
-            Phase::New | Phase::Completed | Phase::Failed(_) | Phase::Aborted => return None,
+        if !self.goes_on() {
+            return None;
         }
         let wait = wait(dice);
         if meddles && dice.percent(15) {
@@ -239,11 +250,11 @@ impl<'a> Walk<'a> {
         let turn = self.run.turn(turn)?;
         let (_, node) = self.run.node_of(turn);
         let mut known = self.answers.of(&self.run, turn, self.plan);
-        // A failure mostly ends a history; most of them should go further.
+        // Failures and odd answers mostly end a history; most histories should go further.
         if dice.percent(90) {
             known.retain(|given| !given.is_failure());
         }
-        if !known.is_empty() && dice.percent(70) {
+        if !known.is_empty() && dice.percent(88) {
             return Some((**dice.pick(&known)).clone());
         }
         let text = odd(dice);
@@ -377,7 +388,14 @@ impl<'a> Walk<'a> {
     fn apply(&mut self, step: &Step) -> Option<Vec<Event>> {
         let mut next = self.run.clone();
         let at = Micros::try_from(self.recorder.now).ok()?.saturating_mul(1_000);
-        let events = step::apply(&mut next, self.plan, step, Some(at));
+        let taken =
+            catch_unwind(AssertUnwindSafe(|| step::apply(&mut next, self.plan, step, Some(at))));
+        let Ok(events) = taken else {
+            self.panicked = true;
+            self.fault.get_or_insert_with(|| "the kernel panicked".to_owned());
+            // The step is part of the history, so that its script ends in the panic.
+            return Some(Vec::new());
+        };
         if events.is_some() {
             self.run = next;
         } else if next != self.run && self.fault.is_none() {
@@ -413,9 +431,8 @@ impl<'a> Walk<'a> {
 
     /// The choice that leads on most plainly.
     fn calm(&self) -> Option<Choice> {
-        match self.run.phase() {
-            Phase::Running | Phase::Waiting(_) => {}
-            Phase::New | Phase::Completed | Phase::Failed(_) | Phase::Aborted => return None,
+        if !self.goes_on() {
+            return None;
         }
         if let Some(node) = paused(&self.run).next() {
             return Some(Choice(Kind::Act(Do::Continue { node: Some(node.clone()) }, 0)));
