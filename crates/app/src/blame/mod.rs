@@ -23,7 +23,7 @@ use tile::tile;
 /// How many turns behind a variable are told.
 const TURNS_MAX: usize = 1_000;
 
-/// Traces the prompt of a turn: that of the last attempt at this visit, or at the last one.
+/// Traces the prompt of the last attempt at a visit. Without a visit, the last one is meant.
 pub fn turn(
     project: &Project,
     found: &Found,

@@ -19,7 +19,7 @@ pub(crate) struct WhatIfArgs {
     /// The cast: its id, the beginning of it, or `last`
     #[arg(value_name = "ID")]
     id: String,
-    /// The loadout; otherwise that of the cast, as the project has it now
+    /// The loadout to play against. By default the loadout of the cast, as it is in the project now
     #[arg(value_name = "LOADOUT")]
     loadout: Option<String>,
 }

@@ -55,7 +55,7 @@ export function rowsOf(view: ExploreView): Row[] {
     reason: "",
     rank: -1,
   });
-  // What was not reached is only known where all states were looked at.
+  // Only a complete exploration knows which sockets no history reaches.
   const unreached = explored.complete
     ? [
         ...explored.unreachedSockets.map((id) => never("socket", id, `no history reaches \`${id}\``)),
