@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use materia_contract::api::{CastView, Cost, TurnView};
-use materia_contract::body::Why;
+use materia_contract::body::{Mismatch, ReplayBody, Why};
 use materia_contract::{Folders, NodeId, RunId};
 use materia_engine::{Journal, PAGE_BYTES, blocking, why};
 use serde::Serialize;
@@ -14,7 +14,9 @@ use serde_json::value::RawValue;
 
 use crate::Failure;
 use crate::event_view::Shown;
-use crate::view;
+use crate::project::Project;
+use crate::subject::Subject;
+use crate::{verify, view};
 
 /// The form of what is inside the file.
 const VERSION: u32 = 1;
@@ -39,6 +41,34 @@ pub struct Export {
     files: Vec<ExportedFile>,
     /// The hash of the last event, which all before it hang on.
     state_hash: String,
+    /// Where it comes from, if it was not cast here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    archive: Option<FromArchive>,
+}
+
+/// An archive that a page shows.
+#[derive(Debug, Serialize)]
+struct FromArchive {
+    file: String,
+    redacted: bool,
+    /// The first thing in it that does not verify.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fault: Option<String>,
+}
+
+/// Reads a cast or an archive for a file. The page says that an archive is foreign, and whether it verifies.
+pub fn of_subject(subject: &Subject, project: &Project) -> Result<Export, Failure> {
+    let made = of(subject.journal(), subject.id(), &subject.folders(project))?;
+    let Some(archive) = subject.archive() else { return Ok(made) };
+    let fault = match verify::replay_archive(archive, None)? {
+        ReplayBody::Verified(_) => None,
+        ReplayBody::Mismatch(Mismatch { seq: Some(seq), fault, .. }) => {
+            Some(format!("event {seq}: {fault}"))
+        }
+        ReplayBody::Mismatch(Mismatch { fault, .. }) => Some(fault),
+    };
+    let (file, redacted) = (archive.name().to_owned(), archive.is_redacted());
+    Ok(Export { archive: Some(FromArchive { file, redacted, fault }), ..made })
 }
 
 #[derive(Debug, Serialize)]
@@ -50,7 +80,7 @@ struct ExportedFile {
 }
 
 /// Reads a cast for a file. `folders` says where its own files are.
-pub fn of(journal: &dyn Journal, id: &RunId, folders: &Folders) -> Result<Export, Failure> {
+fn of(journal: &dyn Journal, id: &RunId, folders: &Folders) -> Result<Export, Failure> {
     // Folders that are not known keep their names.
     let named = Folders::default();
     // First, for it says whether there is too much.
@@ -71,6 +101,7 @@ pub fn of(journal: &dyn Journal, id: &RunId, folders: &Folders) -> Result<Export
         whys,
         files: files(folders),
         state_hash: cast.report.last_hash.clone(),
+        archive: None,
         cast,
     })
 }

@@ -62,6 +62,17 @@ impl Subject {
         }
     }
 
+    /// Writes it into an archive without its texts.
+    pub fn write_redacted(&self) -> Result<Written, Failure> {
+        if let Self::Archive(archive) = self {
+            archive.refuse_altered()?;
+            if archive.is_redacted() {
+                return Err(Failure::usage(format!("`{}` is redacted already", archive.name())));
+            }
+        }
+        archive::write_redacted(self.journal(), self.id())
+    }
+
     /// Writes it into an archive.
     pub fn write(&self) -> Result<Written, Failure> {
         match self {
@@ -71,6 +82,12 @@ impl Subject {
             }
             Self::Archive(archive) => {
                 archive.refuse_altered()?;
+                if archive.is_redacted() {
+                    return Err(Failure::usage(format!(
+                        "`{}` is redacted; copy the file",
+                        archive.name()
+                    )));
+                }
                 archive::write(archive.journal(), archive.id(), |hash| archive.is_gone(hash))
             }
         }

@@ -4,10 +4,10 @@ use std::path::{Component, Path};
 
 use materia_contract::body::{Mismatch, ReplayBody, Verified};
 use materia_contract::{BlobHash, ChainHash, Folders, RunId};
-use materia_engine::{Journal, Left, ReadError, Replay, ReplayError, blocking, wait};
+use materia_engine::{Journal, Left, PAGE_BYTES, ReadError, Replay, ReplayError, blocking, wait};
 use materia_journal::{CatchUp, FileBlobs, Views};
 
-use crate::archive::Archive;
+use crate::archive::{self, Archive};
 use crate::failure::Failure;
 use crate::project::Found;
 use crate::sanitize;
@@ -52,7 +52,17 @@ pub fn replay(found: &Found, at: Option<u64>) -> Result<ReplayBody, Failure> {
 /// The same of an archive: every line, every event, and every text and file that events name.
 pub fn replay_archive(archive: &Archive, at: Option<u64>) -> Result<ReplayBody, Failure> {
     let id = archive.id();
-    let (seq, fault) = match materia_engine::replay(archive.journal(), id, at) {
+    let replayed = if archive.is_redacted() {
+        materia_engine::replay_redacted(archive.journal(), id, at)
+    } else {
+        materia_engine::replay(archive.journal(), id, at)
+    };
+    let (seq, fault) = match replayed {
+        Ok(replay) if archive.is_redacted() && archive.altered().is_none() => {
+            let verified = verified(id, replay);
+            let (redacted, last_hash) = (true, String::new());
+            return Ok(ReplayBody::Verified(Verified { redacted, last_hash, ..verified }));
+        }
         Ok(replay) => match lost_in(archive, &replay.left) {
             Some((seq, fault)) => (Some(seq), fault),
             None if archive.altered().is_some() => (None, String::new()),
@@ -74,6 +84,42 @@ pub fn replay_archive(archive: &Archive, at: Option<u64>) -> Result<ReplayBody, 
             Ok(mismatch(id, altered.seq, &altered.to_string()))
         }
         Some(_) | None => Ok(mismatch(id, seq, &fault)),
+    }
+}
+
+/// Whether an archive holds this cast, as far as the archive goes: event by event, redacted where it is.
+pub fn against(archive: &Archive, found: &Found) -> Result<Option<Mismatch>, Failure> {
+    let written = if archive.is_redacted() {
+        archive::write_redacted(found.journal(), &found.id)?
+    } else {
+        let blobs = FileBlobs::of(&found.root);
+        archive::write(found.journal(), &found.id, |hash| blobs.is_gone(hash))?
+    };
+    let own = archive::read(&written.bytes, found.id.as_str())?;
+    let (id, other) = (archive.id(), &found.id);
+    let differs = |seq: u64, fault: String| Mismatch {
+        cast_id: id.clone(),
+        ok: false,
+        seq: Some(seq),
+        fault,
+    };
+    if id != other {
+        let fault = format!("the archive holds cast `{id}`, which is not `{other}`");
+        return Ok(Some(differs(1, fault)));
+    }
+    let mut seq = 0;
+    loop {
+        let page = blocking(archive.journal()).read(id, seq, PAGE_BYTES)?;
+        for record in &page.records {
+            seq = record.seq;
+            if blocking(own.journal()).records(id, seq - 1, 1)?.first() != Some(record) {
+                let fault = format!("cast `{other}` has another event there");
+                return Ok(Some(differs(seq, fault)));
+            }
+        }
+        if page.end {
+            return Ok(None);
+        }
     }
 }
 
@@ -167,7 +213,18 @@ fn verified(id: &RunId, replay: Replay) -> Verified {
     let Replay { events, undecided, state, status, last_seq, last_hash, left: _ } = replay;
     let (cast_id, last_hash) = (id.clone(), last_hash.to_string());
     let ok = (undecided == 0).then_some(true);
-    Verified { cast_id, ok, events, undecided, gone: 0, status, state, last_seq, last_hash }
+    Verified {
+        cast_id,
+        ok,
+        events,
+        undecided,
+        gone: 0,
+        redacted: false,
+        status,
+        state,
+        last_seq,
+        last_hash,
+    }
 }
 
 fn mismatch(id: &RunId, seq: Option<u64>, fault: &str) -> ReplayBody {

@@ -122,7 +122,7 @@ pub fn replay(journal: &dyn Journal, id: &RunId, at: Option<u64>) -> Result<Repl
     })
 }
 
-fn objected(id: &RunId, objection: Objection) -> ReplayError {
+pub(crate) fn objected(id: &RunId, objection: Objection) -> ReplayError {
     let (run, seq) = (id.clone(), objection.seq);
     ReplayError::Fault { run, seq, fault: ReplayFault::Objected(objection) }
 }
@@ -220,7 +220,7 @@ fn judge(
 }
 
 /// Takes a record apart; gives the decision that is complete by it.
-fn gathered(gather: &mut Gather, record: Record) -> Result<Option<Piece>, ReplayFault> {
+pub(crate) fn gathered(gather: &mut Gather, record: Record) -> Result<Option<Piece>, ReplayFault> {
     let event = record.event().map_err(|error| ReplayFault::Damaged(error.to_string()))?;
     if let EventBody::RunCreated(created) = &event.body
         && created.is_earlier()
@@ -232,7 +232,7 @@ fn gathered(gather: &mut Gather, record: Record) -> Result<Option<Piece>, Replay
 
 /// The first objection of the verifier in a page. After one objection the verifier is dropped, as it is at a decision
 /// by other rules, since it cannot judge those or what follows.
-fn first_objection(opinion: &mut Option<Verifier>, page: &[Piece]) -> Option<Objection> {
+pub(crate) fn first_objection(opinion: &mut Option<Verifier>, page: &[Piece]) -> Option<Objection> {
     for piece in page {
         let judging = opinion.as_mut()?;
         if !piece.known {

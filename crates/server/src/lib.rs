@@ -54,7 +54,7 @@ mod trust;
 mod workspace;
 
 pub use listen::{Listen, ListenError};
-pub use opening::opening_file;
+pub use opening::{opening_file, page_file};
 pub use page::{missing_page, viewer};
 pub use serve::{ServeError, Serving, serve};
 pub use single_instance::is_held;

@@ -11,6 +11,16 @@ use crate::state_folder;
 /// The file that leads to the page, in the state folder. The next one takes its place; its code works once.
 const FILE: &str = "open.html";
 
+/// The page of the archive that was shown last.
+const ARCHIVE: &str = "archive.html";
+
+/// Writes the page of an archive into a file for its owner alone.
+pub fn page_file(state: &Path, page: &[u8]) -> io::Result<PathBuf> {
+    state_folder::check(state)?;
+    Folder::at(state)?.replace(ARCHIVE, page)?;
+    Ok(state.join(ARCHIVE))
+}
+
 /// Writes a file for its owner alone that leads a browser to a link of ours ([`crate::Serving::link`]).
 pub fn opening_file(state: &Path, link: &str) -> io::Result<PathBuf> {
     state_folder::check(state)?;

@@ -326,7 +326,7 @@ impl Verifier {
         };
         let by_exit_code = failed.is_none() && chart.node(result.node).verdict.is_some();
         let right = is_reason_of(reason, said, by_exit_code);
-        hold!(self, right, "the turn gave another reason");
+        hold!(self, self.redacted || right, "the turn gave another reason");
         Ok(Paid::Yes)
     }
 

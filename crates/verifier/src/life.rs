@@ -39,6 +39,7 @@ impl Verifier {
     pub fn new(run: RunId) -> Self {
         Self {
             run,
+            redacted: false,
             seq: 0,
             ts: 0,
             instant: None,
@@ -81,13 +82,19 @@ impl Verifier {
         }
     }
 
+    /// The same for a run whose texts were replaced by their length.
+    #[must_use]
+    pub fn of_redacted(run: RunId) -> Self {
+        Self { redacted: true, ..Self::new(run) }
+    }
+
     /// The run is created: its request is the first payload, and its scheduled nodes get their ticks.
     pub(crate) fn created(&mut self, event: &Event, data: &RunCreated) -> Checked {
         hold!(self, self.life == Life::New, "the run exists already");
         hold!(self, event.node.is_none(), "a run is created, no socket");
         hold!(
             self,
-            data.plan.hash() == data.plan_hash,
+            self.redacted || data.plan.hash() == data.plan_hash,
             "its plan is not the one that its hash names"
         );
         self.names_its_folders(&data.cwd, &data.run_dir)?;

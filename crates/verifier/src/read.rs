@@ -92,7 +92,7 @@ impl Verifier {
         let plan = chart.node(node);
         let read = plan.parse == Parse::Json && plan.verdict.is_none() && chart.is_utility(node);
         let belongs = report.whole.is_none() || (read && report.stdout_dropped > 0);
-        hold!(self, belongs, "a whole text stands where none belongs");
+        hold!(self, self.redacted || belongs, "a whole text stands where none belongs");
         Ok(())
     }
 
@@ -168,7 +168,11 @@ impl Verifier {
             return Err(self.due(what, Some(event)));
         };
         let here = self.here(chart, event)? == node && data.turn == turn;
-        hold!(self, here && data.fields == fields, "the output has other fields that mean nothing");
+        hold!(
+            self,
+            here && (self.redacted || data.fields == fields),
+            "the output has other fields that mean nothing"
+        );
         Ok(Paid::Yes)
     }
 
@@ -184,13 +188,18 @@ impl Verifier {
         let EventBody::StatePatched(data) = &event.body else {
             return Err(self.due(what, Some(event)));
         };
-        let here = self.here(chart, event)? == patch.node && data.turn == patch.turn;
+        let Patch { node, turn, merged, assigned } = patch;
+        let here = self.here(chart, event)? == node && data.turn == turn;
         hold!(self, here, "it changes variables on account of another turn");
-        hold!(self, data.merged == patch.merged, "the output's `state` sets other variables");
-        hold!(self, data.assigned == patch.assigned, "`assign` copies other values");
-        self.variables.extend(patch.merged);
-        for (target, value) in patch.assigned {
-            assign(&mut self.variables, &target, value);
+        // Without texts, only the names can be compared.
+        let same = |one: &IndexMap<String, Value>, other: &IndexMap<String, Value>| {
+            if self.redacted { one.keys().eq(other.keys()) } else { one == other }
+        };
+        hold!(self, same(&data.merged, &merged), "the output's `state` sets other variables");
+        hold!(self, same(&data.assigned, &assigned), "`assign` copies other values");
+        self.variables.extend(data.merged.clone());
+        for (target, value) in &data.assigned {
+            assign(&mut self.variables, target, value.clone());
         }
         Ok(Paid::Yes)
     }

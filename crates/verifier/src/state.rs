@@ -23,6 +23,8 @@ use crate::wiring::Wiring;
 #[derive(Debug)]
 pub struct Verifier {
     pub(crate) run: RunId,
+    /// Whether texts were replaced by their length: what follows from texts alone is not checked.
+    pub(crate) redacted: bool,
     pub(crate) seq: u64,
     pub(crate) ts: Micros,
     /// When the last decision was taken.

@@ -70,7 +70,7 @@ impl Verifier {
                 (None, None) => true,
                 (Some(_), None) | (None, Some(_)) => false,
             };
-            hold!(self, right, "its item is called otherwise");
+            hold!(self, self.redacted || right, "its item is called otherwise");
             let session = self.session(chart, node);
             hold!(self, data.session == session, "its session is not the one that is due");
         }
@@ -205,6 +205,9 @@ impl Verifier {
             let Some(prompt) = data.prompt.as_ref().filter(|_| data.input.is_none()) else {
                 return Err(self.objection("an agent is given a prompt and nothing else"));
             };
+            if self.redacted {
+                return Ok(None);
+            }
             hold!(self, covers(&data.layers, prompt), "its layers are not the prompt, end to end");
             let bytes = before.map(|held| (held.turn.prompt_bytes, held.why));
             let right = match bytes {

@@ -81,7 +81,8 @@ impl Verifier {
             self.read(&chart, node, &data.report, data.object)?
         };
         let Reading { verdict, items, merged, assigned, ignored, object, context } = reading;
-        hold!(self, data.context == context, "its streams do not end as its `context` says");
+        let context_holds = self.redacted || data.context == context;
+        hold!(self, context_holds, "its streams do not end as its `context` says");
         hold!(self, data.satisfied == verdict, "its output says otherwise about `satisfied`");
         let found = data.work_items.as_deref().map(Vec::as_slice);
         hold!(self, found == items.as_deref(), "its output has other work items");
@@ -181,7 +182,7 @@ impl Verifier {
         let told = context.is_some_and(|context| {
             if refused && !says.is_empty() { context == says } else { context.contains(says) }
         });
-        hold!(self, told, "the answer does not say `{says}`");
+        hold!(self, self.redacted || told, "the answer does not say `{says}`");
         self.completed(event, data, true)?;
         self.decision.not_asked += u32::from(!refused);
         Ok(Paid::Yes)
@@ -193,9 +194,13 @@ impl Verifier {
         node: usize,
         data: &TurnCompleted,
     ) -> Checked<Reading> {
-        let output = data.report.output.as_str();
+        let output = if self.redacted { data.report.json_text() } else { &data.report.output };
         let object: Option<Value> = serde_json::from_str(output).ok();
-        let no = object.as_ref().and_then(|object| object.get("satisfied")) == Some(&false.into());
+        let no = if self.redacted {
+            data.satisfied == Some(false)
+        } else {
+            object.as_ref().and_then(|object| object.get("satisfied")) == Some(&false.into())
+        };
         hold!(self, no, "the runtime's own answer is `satisfied: false`");
         let parsed = chart.node(node).parse == Parse::Json;
         let span = parsed.then_some((0, output.len()));

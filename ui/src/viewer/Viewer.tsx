@@ -5,6 +5,7 @@ import { Cast } from "../pages/cast";
 import { Boundary } from "../shared/Boundary";
 import { count } from "../shared/format";
 import { CopyButton } from "../shared/parts";
+import { oneLine } from "../shared/text";
 import { applyTheme, theme } from "../shared/theme";
 import type { Exported } from "./source";
 
@@ -26,7 +27,7 @@ export function Viewer({ file }: { file: Exported }) {
           {file.cast.castId}
         </span>
         <span className="file-line cut grow" data-testid="file-line">
-          An exported file, read only: {count(end?.seq ?? 0)} events
+          {file.archive ? originOf(file.archive) : "An exported file, read only"}: {count(end?.seq ?? 0)} events
           {end ? `, the last at ${end.wallTime.slice(0, 16).replace("T", " ")}` : ""}
           {file.writtenBy ? `, written by ${file.writtenBy}` : ""}. It asks nothing of any server.
         </span>
@@ -48,6 +49,16 @@ export function Viewer({ file }: { file: Exported }) {
       </main>
     </div>
   );
+}
+
+/** Says that an archive is foreign, and what `materia replay` says about it. */
+function originOf({ file, redacted, fault }: NonNullable<Exported["archive"]>): string {
+  const state = fault
+    ? `does not verify (${oneLine(fault)})`
+    : redacted
+      ? "texts replaced by their length, texts and chain unchecked"
+      : "verified";
+  return `A foreign archive, ${oneLine(file)}, read only, ${state}`;
 }
 
 function Look() {

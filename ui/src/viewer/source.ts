@@ -14,6 +14,8 @@ export interface Exported {
   /** Which materia wrote it, and when. */
   writtenBy?: string;
   writtenAt?: string;
+  /** The archive that it was made from; `fault` is the first thing in it that does not verify. */
+  archive?: { file: string; redacted: boolean; fault?: string };
 }
 
 /** Reads what stands in the file; says in words what is wrong with it. */
@@ -39,6 +41,7 @@ export function readExported(text: string): Exported {
     stateHash: one.stateHash ?? "",
     ...(one.writtenBy ? { writtenBy: one.writtenBy } : {}),
     ...(one.writtenAt ? { writtenAt: one.writtenAt } : {}),
+    ...(one.archive ? { archive: one.archive } : {}),
   };
 }
 

@@ -5,6 +5,7 @@
 
 mod lines;
 mod read;
+mod redact;
 mod write;
 
 use std::collections::BTreeSet;
@@ -17,6 +18,7 @@ use materia_engine::{Journal, MemoryJournal};
 use crate::failure::Failure;
 
 pub use read::{open, read};
+pub use redact::write_redacted;
 pub use write::{Written, write};
 
 /// The ending of the names of archives.

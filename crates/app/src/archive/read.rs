@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-use materia_contract::{BlobHash, Record, RunId, blob};
+use materia_contract::{BlobHash, ChainHash, Record, RunId, blob};
 use materia_engine::{Batch, Epoch, Journal, MemoryJournal, wait};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -259,6 +259,7 @@ impl Reader {
     fn finish(self, shown: &str) -> Result<Archive, Failure> {
         let Self { expected, records, journal, gone, altered, .. } = self;
         let id = expected.cast_id;
+        let records = if expected.redacted { sealed(&id, records) } else { records };
         if records.is_empty() {
             return Err(Failure::storage(format!("`{shown}` is an archive without any event")));
         }
@@ -282,4 +283,14 @@ impl Reader {
             altered,
         })
     }
+}
+
+/// Events of a redacted archive have no hashes. They get a chain of their own, so that they are read like others.
+fn sealed(id: &RunId, mut records: Vec<Record>) -> Vec<Record> {
+    let mut head = ChainHash::origin(id);
+    for record in records.iter_mut().filter(|record| record.kind != UNREADABLE) {
+        record.hash = record.hash_after(head);
+        head = record.hash;
+    }
+    records
 }

@@ -65,7 +65,7 @@ pub fn write(
     }
 }
 
-fn damaged(id: &RunId, seq: u64, what: &str) -> Failure {
+pub(super) fn damaged(id: &RunId, seq: u64, what: &str) -> Failure {
     Failure::storage(format!(
         "cast `{id}` is damaged at event {seq}, so it goes into no archive: {what}"
     ))

@@ -8,6 +8,7 @@ use materia_app::subject::Subject;
 use crate::args::Global;
 use crate::failure::{Exit, Failure};
 use crate::journals;
+use crate::project::Project;
 use crate::terminal::Terminal;
 use crate::typed_path;
 
@@ -19,7 +20,7 @@ use crate::typed_path;
 /// look through the file before you give it to others.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  materia export last -o cast.html\n  materia export 20261115T0226 -o review.html --force\n  materia export last -o cast.materia"
+    after_help = "Examples:\n  materia export last -o cast.html\n  materia export 20261115T0226 -o review.html --force\n  materia export last -o cast.materia\n  materia export last -o cast.materia --redact"
 )]
 pub(crate) struct ExportArgs {
     /// The cast: its id, the beginning of it, or `last`; or an archive, `cast.materia`
@@ -28,6 +29,9 @@ pub(crate) struct ExportArgs {
     /// The file to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    /// Replace texts by their length: prompts, answers, messages, variables. Only for an archive
+    #[arg(long)]
+    redact: bool,
     /// Overwrite an existing file
     #[arg(long)]
     force: bool,
@@ -43,12 +47,11 @@ pub(crate) fn export(
     if args.output.to_string_lossy().ends_with(archive::ENDING) {
         return write_archive(&subject, args, terminal);
     }
-    let viewer = materia_server::viewer().ok_or_else(|| {
-        let why = materia_server::missing_page().unwrap_or("its page cannot be put into a file");
-        Failure::resolution(format!("this build cannot export a cast: {why}"))
-    })?;
-    let made = export::of(subject.journal(), subject.id(), &subject.folders(&project))?;
-    let text = export::page(&viewer, &made)?;
+    if args.redact {
+        let message = "`--redact` makes an archive: name a file that ends with `.materia`; then export that file as a page";
+        return Err(Failure::usage(message));
+    }
+    let text = page(&subject, &project)?;
     let shown = args.output.display();
     typed_path::write(&args.output, text.as_bytes(), args.force)?;
     terminal.say(format_args!(
@@ -64,12 +67,22 @@ pub(crate) fn export(
     Ok(Exit::Done)
 }
 
+/// The read-only page with this cast inside.
+pub(super) fn page(subject: &Subject, project: &Project) -> Result<String, Failure> {
+    let viewer = materia_server::viewer().ok_or_else(|| {
+        let why = materia_server::missing_page().unwrap_or("its page cannot be put into a file");
+        Failure::resolution(format!("this build cannot export a cast: {why}"))
+    })?;
+    Ok(export::page(&viewer, &export::of_subject(subject, project)?)?)
+}
+
 fn write_archive(
     subject: &Subject,
     args: &ExportArgs,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    let Written { bytes, events } = subject.write()?;
+    let Written { bytes, events } =
+        if args.redact { subject.write_redacted() } else { subject.write() }?;
     typed_path::write(&args.output, &bytes, args.force)?;
     terminal.say(format_args!(
         "Cast `{}` is in {} ({events} events, {} KB); `materia replay {}` verifies it.",

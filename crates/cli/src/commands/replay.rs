@@ -6,6 +6,7 @@ use materia_contract::body::{Mismatch, ReplayBody, Verified};
 use crate::args::Global;
 use crate::failure::{Exit, Failure};
 use crate::journals;
+use crate::project::Project;
 use crate::sanitize;
 use crate::terminal::Terminal;
 
@@ -24,6 +25,9 @@ pub(crate) struct ReplayArgs {
     /// Show the state as of this event instead of the end
     #[arg(long, value_name = "SEQ")]
     at: Option<u64>,
+    /// Also compare an archive with this cast of the project, event by event
+    #[arg(long, value_name = "ID")]
+    against: Option<String>,
 }
 
 /// Runs `replay`.
@@ -36,6 +40,10 @@ pub(crate) fn replay(
     let body = match &subject {
         Subject::Cast(found) => verify::replay(found, args.at)?,
         Subject::Archive(archive) => verify::replay_archive(archive, args.at)?,
+    };
+    let body = match (body, &args.against) {
+        (body @ ReplayBody::Mismatch(_), _) | (body, None) => body,
+        (body, Some(against)) => compared(body, &subject, against, global)?,
     };
     let exit = match &body {
         ReplayBody::Verified(verified) => {
@@ -63,10 +71,30 @@ pub(crate) fn replay(
     Ok(exit)
 }
 
+/// The same, unless the archive is not one of that cast.
+fn compared(
+    body: ReplayBody,
+    subject: &Subject,
+    against: &str,
+    global: &Global,
+) -> Result<ReplayBody, Failure> {
+    let Some(archive) = subject.archive() else {
+        return Err(Failure::usage("`--against` compares an archive (`cast.materia`) with a cast"));
+    };
+    let (_, found) = Project::with_cast(against, global)?;
+    Ok(verify::against(archive, &found)?.map_or(body, ReplayBody::Mismatch))
+}
+
 fn tell(verified: &Verified, terminal: &mut Terminal) -> Result<(), Failure> {
     let Verified { cast_id: id, events, undecided, status, state, last_seq, last_hash, .. } =
         verified;
-    if *undecided == 0 {
+    if verified.redacted {
+        let some = if *undecided == 0 { "" } else { ", some of another version" };
+        writeln!(
+            terminal.out,
+            "{id} is redacted: {events} events{some}; order, routes, budgets and timers hold; texts and chain unchecked"
+        )?;
+    } else if *undecided == 0 {
         writeln!(
             terminal.out,
             "{id} verifies: {events} events, all hashes and all decisions hold"
@@ -86,7 +114,9 @@ fn tell(verified: &Verified, terminal: &mut Terminal) -> Result<(), Failure> {
         writeln!(terminal.out, "  {gone} {were} removed because of their age")?;
     }
     writeln!(terminal.out, "  at event {last_seq} it is {}", status.word())?;
-    writeln!(terminal.out, "  hash {last_hash}")?;
+    if !verified.redacted {
+        writeln!(terminal.out, "  hash {last_hash}")?;
+    }
     let state = serde_json::to_string_pretty(state).map_err(std::io::Error::from)?;
     writeln!(terminal.out, "  state {}", sanitize::clean(&state))?;
     Ok(())

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use materia_app::archive;
 use materia_contract::api::Code;
 use materia_contract::search_path;
 use materia_server::client::Client;
@@ -13,6 +14,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::args::Global;
 use crate::background;
 use crate::failure::{Exit, Failure};
+use crate::journals;
 use crate::project::Project;
 use crate::run;
 use crate::terminal::Terminal;
@@ -49,10 +51,16 @@ pub(crate) struct ServeArgs {
 
 /// Open the page in a browser
 ///
-/// Joins the server that runs, or starts one and stays until Ctrl-C.
+/// Joins the server that runs, or starts one and stays until Ctrl-C. An archive needs no server: its
+/// page is a file, and is only read.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  materia ui\n  materia ui --no-open")]
+#[command(
+    after_help = "Examples:\n  materia ui\n  materia ui --no-open\n  materia ui cast.materia"
+)]
 pub(crate) struct UiArgs {
+    /// Show this archive instead, `cast.materia`
+    #[arg(value_name = "ARCHIVE", conflicts_with_all = ["remove", "listen", "project", "no_resume"])]
+    archive: Option<String>,
     /// Only print the address; it opens the page signed in, once, within a minute
     #[arg(long)]
     no_open: bool,
@@ -82,6 +90,9 @@ pub(crate) fn ui(args: &UiArgs, global: &Global, terminal: &mut Terminal) -> Res
     if let Some(dir) = &args.remove {
         return remove(dir, terminal);
     }
+    if let Some(archive) = &args.archive {
+        return show_archive(archive, args.no_open, global, terminal);
+    }
     if let Some(client) = background::running()? {
         let link = join(&client, global)?;
         show(&link, args.no_open, terminal)?;
@@ -92,6 +103,30 @@ pub(crate) fn ui(args: &UiArgs, global: &Global, terminal: &mut Terminal) -> Res
         let link = serving.link().map_err(|error| Failure::Broken(error.to_string()))?;
         show(&link, no_open, terminal)
     })
+}
+
+/// Shows an archive as a page in a file of the state folder.
+fn show_archive(
+    name: &str,
+    no_open: bool,
+    global: &Global,
+    terminal: &mut Terminal,
+) -> Result<Exit, Failure> {
+    use std::io::Write as _;
+    if !archive::is_meant(name) {
+        let message =
+            format!("`{name}` is not an archive; `materia ui` shows the casts of this project");
+        return Err(Failure::usage(message));
+    }
+    let (project, subject) = journals::open(name, global, terminal)?;
+    let page = super::export::page(&subject, &project)?;
+    let file = materia_server::page_file(&background::state()?, page.as_bytes())
+        .map_err(|error| Failure::storage(format!("the page cannot be written: {error}")))?;
+    writeln!(terminal.out, "{}", file.display())?;
+    if !no_open && !start_browser(&file) {
+        terminal.say("No browser could be opened: open the file above.");
+    }
+    Ok(Exit::Done)
 }
 
 /// Has a project served no longer.
@@ -172,7 +207,10 @@ fn show(link: &str, no_open: bool, terminal: &mut Terminal) -> Result<(), Failur
 fn open(link: &str) -> bool {
     let file =
         background::state().ok().and_then(|state| materia_server::opening_file(&state, link).ok());
-    let Some(file) = file else { return false };
+    file.is_some_and(|file| start_browser(&file))
+}
+
+fn start_browser(file: &Path) -> bool {
     let opener = Command::new("xdg-open")
         .arg(file)
         .env("PATH", search_path(std::env::var_os("PATH").as_deref()))

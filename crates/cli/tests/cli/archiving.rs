@@ -122,6 +122,30 @@ fn an_archive_is_read_where_nothing_else_is_and_leaves_nothing_behind() {
 }
 
 #[test]
+fn the_page_shows_an_archive_as_foreign_and_without_a_server() {
+    let (bench, bytes) = archived();
+    let shown = |name: &str| {
+        let ran = bench.run(&["ui", name, "--no-open"]).exits(0);
+        let page = fs::read_to_string(ran.out.trim()).unwrap();
+        let (_, rest) = page.split_once("id=\"materia-export\">").unwrap();
+        serde_json::from_str::<Value>(rest.split_once("</script>").unwrap().0).unwrap()
+    };
+    let page = shown("x.materia");
+    assert_eq!(page["cast"]["castId"], "c1");
+    assert_eq!(page["archive"], json!({ "file": "x.materia", "redacted": false }));
+    let text = String::from_utf8(bytes).unwrap();
+    bench.write("cut.materia", &text[..text.rfind("{\"end\":").unwrap()]);
+    let fault = shown("cut.materia")["archive"]["fault"].clone();
+    assert!(fault.as_str().unwrap().contains("ends early"), "{fault}");
+    // Events that do not follow are not shown at all.
+    bench.write("altered.materia", &text.replacen("A draft of the", "A drift of the", 1));
+    let refused = bench.run(&["ui", "altered.materia", "--no-open"]).exits(2);
+    assert!(refused.err.contains("is damaged at event"), "{refused:?}");
+    assert!(bench.run(&["ui", "c1"]).exits(2).err.contains("is not an archive"));
+    bench.run(&["ui", "x.materia", "--remove", "."]).exits(2);
+}
+
+#[test]
 fn nothing_is_done_to_an_archive() {
     let (bench, bytes) = archived();
     for command in [
@@ -222,7 +246,7 @@ fn judged(bytes: &[u8]) -> Option<ReplayBody> {
 }
 
 #[test]
-fn whoever_alters_an_archive_is_told_where_on_the_command_line() {
+fn replay_names_the_altered_event_on_the_command_line() {
     let (bench, bytes) = archived();
     let text = String::from_utf8(bytes.clone()).unwrap();
     let altered = |name: &str, bytes: &[u8]| {

@@ -35,6 +35,7 @@ mod moving;
 mod obeying;
 mod pages;
 mod pictures;
+mod redacting;
 mod refusing;
 mod serving;
 mod shipped;

@@ -30,6 +30,9 @@ pub struct Verified {
     /// How many transcripts were removed because of their age.
     #[serde(default, skip_serializing_if = "is_none")]
     pub gone: u64,
+    /// Whether texts were replaced by their length. Then texts and hashes were not checked, and `lastHash` is empty.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub redacted: bool,
     /// Where it stands.
     pub status: CastStatus,
     /// The variables.
