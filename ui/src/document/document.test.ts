@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { randomEdit, randomFrom } from "../../tests/random";
 import {
   addAfter,
   addSocket,
@@ -37,7 +38,6 @@ import {
   ungroup,
   Writer,
 } from "./index";
-import { randomEdit, randomFrom } from "./random";
 
 const root = join(import.meta.dirname, "../../..");
 const configs = ["loadouts", "examples", "examples/seeds"].flatMap((folder) =>

@@ -37,13 +37,6 @@ export function materiaInfo(name: string, layer: string, file: string, value: Js
   };
 }
 
-/** How the output of a socket is read: its own word, or that of its materia. */
-export function parseOf(loadout: Loadout, id: string, materia: Map<string, MateriaInfo>): string {
-  const socket = loadout.sockets.find((one) => one.id === id);
-  const own = socket?.raw.parse;
-  return typeof own === "string" ? own : (materia.get(socket?.materia ?? "")?.parse ?? "text");
-}
-
 export function gridOf(loadout: Loadout, materia: Map<string, MateriaInfo>): Grid {
   const known = new Set(loadout.sockets.map((socket) => socket.id));
   const { rank, back } = ranked(loadout);

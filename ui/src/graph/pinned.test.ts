@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import ELKModule from "elkjs/lib/elk.bundled.js";
 import { expect, test } from "vitest";
+import { randomFrom } from "../../tests/random";
 import { gridOf, materiaInfo, object, readIn, Writer } from "../document";
-import { randomFrom } from "../document/random";
 import { type Box, EDITOR, layout } from "./layout";
 import { withSpots } from "./pinned";
 

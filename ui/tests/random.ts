@@ -1,8 +1,8 @@
 // Random edits of a loadout, from a seed: what the tests try, here and in the browser.
-import type { Condition } from "../api/types";
-import { copied, paste, readFragment } from "./fragment";
-import { exitEdgeId, type Loadout } from "./loadout";
-import { addExit, freeLoopId, inOrder, loopFault, makeLoop, removeExit, setExit, ungroup } from "./loops";
+import type { Condition } from "../src/api/types";
+import { copied, paste, readFragment } from "../src/document/fragment";
+import { exitEdgeId, type Loadout } from "../src/document/loadout";
+import { addExit, freeLoopId, inOrder, loopFault, makeLoop, removeExit, setExit, ungroup } from "../src/document/loops";
 import {
   addAfter,
   addSocket,
@@ -17,8 +17,8 @@ import {
   renameSocket,
   setEdge,
   setSpots,
-} from "./sockets";
-import type { Writer } from "./writer";
+} from "../src/document/sockets";
+import type { Writer } from "../src/document/writer";
 
 export function randomFrom(seed: number): () => number {
   let state = (seed * 2654435761 + 12345) >>> 0;
