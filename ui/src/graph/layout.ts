@@ -196,7 +196,9 @@ async function socketRow(work: Work, row: Extract<Row, { kind: "sockets" }>, at:
   };
   const lay = (more: object) =>
     work.elk.layout<ElkNode>({ id: "row", children, edges, layoutOptions: { ...layoutOptions, ...more } });
-  const wrapped = { "elk.layered.wrapping.strategy": "MULTI_EDGE", "elk.aspectRatio": "1.1" };
+  // The more sockets, the more rows: each is about as wide as a window.
+  const ratio = String(48 / row.sockets.length);
+  const wrapped = { "elk.layered.wrapping.strategy": "MULTI_EDGE", "elk.aspectRatio": ratio };
   // Elk cannot wrap every graph; one that it cannot wrap stays one long row.
   const result = row.sockets.length > WRAPPED ? await lay(wrapped).catch(() => lay({})) : await lay({});
   const box: Box = { x: at.x, y: at.y, width: result.width ?? 0, height: result.height ?? 0 };
