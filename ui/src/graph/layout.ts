@@ -197,7 +197,7 @@ async function socketRow(work: Work, row: Extract<Row, { kind: "sockets" }>, at:
   const lay = (more: object) =>
     work.elk.layout<ElkNode>({ id: "row", children, edges, layoutOptions: { ...layoutOptions, ...more } });
   // The more sockets, the more rows: each is about as wide as a window.
-  const ratio = String(48 / row.sockets.length);
+  const ratio = String(44 / row.sockets.length);
   const wrapped = { "elk.layered.wrapping.strategy": "MULTI_EDGE", "elk.aspectRatio": ratio };
   // Elk cannot wrap every graph; one that it cannot wrap stays one long row.
   const result = row.sockets.length > WRAPPED ? await lay(wrapped).catch(() => lay({})) : await lay({});
