@@ -5,7 +5,7 @@ import { SignIn } from "./pages/signin";
 import { Boundary } from "./shared/Boundary";
 import { money } from "./shared/format";
 import { Keys } from "./shared/keys";
-import { startLive, useLive, useNow, whenBack } from "./shared/live";
+import { startLive, useInbox, useLive, useNow, whenBack } from "./shared/live";
 import { Palette } from "./shared/Palette";
 import { ProjectName, useProject, WhichProject } from "./shared/project";
 import { Link, navigate, useAddress, useSearch } from "./shared/router";
@@ -103,7 +103,8 @@ const rail = [
 ] as const;
 
 export function App({ refused }: { refused: string | null }) {
-  const live = useLive();
+  const signedOut = useLive((live) => live.signedOut);
+  const waits = useInbox().length;
   const { path } = useAddress();
   const [search, change] = useSearch();
   const project = useProject();
@@ -121,13 +122,12 @@ export function App({ refused }: { refused: string | null }) {
     change,
   );
   const place = placeOf(path);
-  const waits = live.inbox.length;
   useEffect(() => {
     if (place.rail !== "casts" || path === "/casts" || path === "/")
       document.title = `${waits > 0 ? `(${waits}) ` : ""}Materia`;
   }, [waits, place.rail, path]);
 
-  if (live.signedOut || refused) return <SignIn reason={refused} />;
+  if (signedOut || refused) return <SignIn reason={refused} />;
   const asks = !project && (place.rail === "loadouts" || place.rail === "materia");
   const launch = path === "/casts/new" || search.get("new") === "1";
   return (
@@ -217,7 +217,8 @@ export function App({ refused }: { refused: string | null }) {
 
 /** What the casts that began today have cost, as far as that is known. */
 function Today() {
-  const { casts, next } = useLive();
+  const casts = useLive((live) => live.casts);
+  const next = useLive((live) => live.next);
   const { cost, unknown, whole } = spentToday([...casts.values()], Date.now());
   if (cost === null) return null;
   const sure = whole || next === null;
@@ -233,7 +234,7 @@ function Today() {
 }
 
 function Reading() {
-  const { connection } = useLive();
+  const connection = useLive((live) => live.connection);
   return (
     <p className="empty" role="status">
       {connection.kind === "connected"
@@ -244,7 +245,8 @@ function Reading() {
 }
 
 function ConnectionChip() {
-  const { connection, lastSeq } = useLive();
+  const connection = useLive((live) => live.connection);
+  const lastSeq = useLive((live) => live.lastSeq);
   const now = useNow(connection.kind !== "connected");
   const since = useRef(now);
   if (connection.kind === "connected") since.current = now;

@@ -1,10 +1,12 @@
 import "./styles/fonts.css";
 import "./styles/tokens.css";
 import "./styles/base.css";
+import { QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { openSession } from "./api/client";
 import { App } from "./app";
+import { client } from "./shared/ask";
 import { applyTheme } from "./shared/theme";
 
 applyTheme();
@@ -21,7 +23,9 @@ async function openPage(): Promise<void> {
   opened += 1;
   app.render(
     <StrictMode>
-      <App key={opened} refused={refused} />
+      <QueryClientProvider client={client}>
+        <App key={opened} refused={refused} />
+      </QueryClientProvider>
     </StrictMode>,
   );
 }

@@ -1,77 +1,70 @@
-// Large things: a cast of a hundred thousand events, a graph of two hundred sockets (check C6 and the issue's bounds).
+// Large things, and how fast they are: a cast of a hundred thousand events, a graph of two hundred sockets, a cast at two
+// hundred events a second, a list of a thousand casts. Times are printed; what is asserted does not depend on the machine.
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { loadCasts } from "../dev/fixture-casts.mjs";
-import { startFixtures } from "../dev/server.mjs";
-import { byId, launch, open } from "./browser.mjs";
+import { byId, launch, showsEvent } from "./browser.mjs";
+import { page as fold, isSame, shows } from "./fold.mjs";
+import { skip, startStage } from "./stage.mjs";
+
+const EVENTS = 100_000;
+/** How many events one item of the loop makes. */
+const OF_ITEM = 7;
+const CASTS = 1000;
+const options = { skip, timeout: 900_000 };
+const writer = { materia: "Writer", advance: { cursor: "workItemIndex", when: "always" }, edges: [{ to: "build" }] };
+const wide = Object.fromEntries(
+  Array.from({ length: 200 }, (_, n) => [
+    `s${n}`,
+    {
+      materia: n % 10 === 9 ? "Reader" : "Writer",
+      edges: [
+        ...(n % 10 === 9 ? [{ when: "not_satisfied", to: `s${n - 4}`, maxTraversals: 2 }] : []),
+        ...(n < 199 ? [{ to: `s${n + 1}` }] : []),
+      ],
+    },
+  ]),
+);
+const config = {
+  activeLoadout: "Long",
+  artifactDir: ".materia",
+  loadouts: {
+    Long: {
+      entry: "plan",
+      sockets: { plan: { materia: "Lister", edges: [{ to: "build" }] }, build: writer },
+      loops: { items: { sockets: ["build"], consumes: { from: "plan", output: "workItems" } } },
+    },
+    Wide: { entry: "s0", sockets: wide },
+    One: { entry: "go", sockets: { go: { materia: "Writer" } } },
+  },
+  materia: {
+    Lister: { prompt: "List.", generator: true },
+    Writer: { prompt: "Write." },
+    Reader: { prompt: "Read.", parse: "json" },
+  },
+};
+/** A list of so many items, and an answer for each after so many milliseconds. */
+const script = (count, delayMs) => ({
+  turns: {
+    plan: [
+      { json: { workItems: Array.from({ length: count }, (_, n) => ({ title: `Item ${n + 1}`, context: "c" })) } },
+    ],
+    build: [{ text: "Done.", delayMs, usage: { inputTokens: 100, outputTokens: 10, cost: 0.001 } }],
+  },
+  repeatLast: true,
+});
 
 let browser;
+let stage;
 before(async () => {
+  if (skip) return;
   browser = await launch();
+  stage = await startStage([], config);
 });
 after(async () => {
   await browser?.close();
+  await stage?.stop();
 });
-
-/** Two sockets that hand each other work, for as long as is asked for. */
-function longCast(count) {
-  const model = loadCasts().get("20261115T123108-c0ffee");
-  const events = structuredClone(model.events.slice(0, 2));
-  const push = (type, nodeId, data) => {
-    const seq = events.length + 1;
-    const ts = events[0].ts + seq * 100_000;
-    events.push({
-      seq,
-      id: `e${seq}`,
-      runId: "long",
-      ts,
-      wallTime: new Date(ts / 1000).toISOString(),
-      type,
-      ...(nodeId ? { nodeId } : {}),
-      data,
-    });
-    return seq;
-  };
-  let visit = 0;
-  while (events.length < count - 8) {
-    visit += 1;
-    for (const [from, to] of [
-      ["coder", "tester"],
-      ["tester", "coder"],
-    ]) {
-      const turn = push("turn.started", from, {
-        visit,
-        attempt: 1,
-        item: null,
-        cause: { kind: "input" },
-        consumed: [`p${visit}${from}`],
-        prompt: `Visit ${visit}`,
-        layers: [],
-      });
-      push("turn.completed", from, {
-        turn,
-        visit,
-        attempt: 1,
-        output: `Answer ${visit} of ${from}`,
-        usage: { inputTokens: 100, outputTokens: 10, cost: 0.001 },
-      });
-      push("route.selected", from, { turn, edgeId: `${from}->${to}`, to });
-      push("handoff.sent", from, {
-        payloadId: `p${visit}${to}`,
-        edgeId: `${from}->${to}`,
-        to,
-        turn,
-        kind: "message",
-        preview: `Answer ${visit}`,
-      });
-      push("payload.delivered", to, { payloadId: `p${visit}${to}`, edgeId: `${from}->${to}` });
-      push("payload.consumed", to, { payloadId: `p${visit}${to}` });
-    }
-  }
-  while (events.length < count - 1) push("storage.measured", null, { usedMb: 1, freeMb: 1, floorMb: 1 });
-  push("run.completed", null, {});
-  return { ...model, id: "long", events, all: events, state: null };
-}
 
 /** Milliseconds from the beginning of a navigation until something is in the page, by the page's own clock. */
 async function firstSeen(page, address, id) {
@@ -94,75 +87,8 @@ async function heapOf(page) {
   };
 }
 
-test("C6: a hundred thousand events open at their end, with few rows in the page", async (t) => {
-  const server = await startFixtures({ extra: [longCast(100_000)] });
-  const page = await open(browser, server.link);
-  const empty = await firstSeen(page, `${server.url}/settings`, "settings-page");
-  const first = await firstSeen(page, `${server.url}/casts/long?dock=events`, "row-100000");
-  t.diagnostic(`first rows after ${first} ms; a page without a cast: ${empty} ms; ${(first / empty).toFixed(1)} times`);
-  // 1.5 s where the machine has nothing else to do; where a page without a cast is slow, too, as many times that.
-  assert.ok(first <= Math.max(1500, 16 * empty), `first rows after ${first} ms`);
-  const rows = () => page.locator(".evrow").count();
-  assert.ok((await rows()) <= 120, String(await rows()));
-  const heap = await heapOf(page);
-  const before = await heap();
-  const list = page.locator(".evlist");
-  for (const share of [0.75, 0.5, 0.25, 0, 0.5, 1]) {
-    await list.evaluate((one, at) => one.scrollTo(0, (one.scrollHeight - one.clientHeight) * at), share);
-    await page.waitForFunction(
-      () =>
-        document.querySelectorAll('.evrow:not(.evhead)[data-testid="row-empty"]').length === 0 &&
-        document.querySelectorAll(".evrow").length > 3,
-    );
-    assert.ok((await rows()) <= 120);
-  }
-  const grown = (await heap()) - before;
-  t.diagnostic(`the heap grew by ${Math.round(grown / 1024)} KiB`);
-  assert.ok(grown < 30 * 1024 * 1024, `the heap grew by ${grown} bytes`);
-  await page.goto(`${server.url}/casts/long?at=50000`);
-  await page.waitForFunction(() => window.__state?.seq === 50_000);
-  const view = await page.evaluate(async () =>
-    (
-      await fetch("/api/casts/long?at=50000", { headers: { "X-Materia-Key": localStorage.getItem("materia.key") } })
-    ).json(),
-  );
-  const state = await page.evaluate(() => ({
-    usage: window.__state.usage,
-    visits: window.__state.visits,
-    edges: Object.fromEntries(Object.entries(window.__state.edges).map(([id, edge]) => [id, edge.taken])),
-  }));
-  assert.equal(state.usage.turns, view.usage.turns);
-  assert.equal(state.usage.tokens, view.usage.tokens);
-  for (const socket of view.sockets) assert.equal(state.visits[socket.socket], socket.visits);
-  for (const edge of view.edges) assert.equal(state.edges[edge.id], edge.taken);
-  assert.deepEqual(page.trouble, []);
-  await page.context().close();
-  await server.close();
-});
-
-test("two hundred sockets are drawn apart, and the page draws only those that are seen", async (t) => {
-  const model = loadCasts().get("20261115T123108-c0ffee");
-  const cast = { ...structuredClone(model), id: "wide", state: null };
-  const plan = cast.events[0].data.plan;
-  const pattern = plan.nodes.coder;
-  plan.nodes = {};
-  cast.graph = { loadout: "Wide", entry: "s0", ranks: [], loops: {}, sockets: [] };
-  for (let n = 0; n < 200; n += 1) {
-    const edges = [
-      ...(n < 199 ? [{ id: `s${n}->s${n + 1}`, when: "always", to: `s${n + 1}` }] : []),
-      ...(n % 10 === 9 ? [{ id: `s${n}->s${n - 4}`, when: "not_satisfied", to: `s${n - 4}`, back: true }] : []),
-    ];
-    plan.nodes[`s${n}`] = { ...pattern, materia: `Materia ${n}`, edges };
-    cast.graph.sockets.push({ id: `s${n}`, materia: `Materia ${n}`, type: "agent", rank: n, edges });
-  }
-  plan.entry = "s0";
-  cast.events = cast.events.slice(0, 1);
-  cast.all = cast.events;
-  const server = await startFixtures({ extra: [cast] });
-  const page = await open(browser, server.link);
-  await page.goto(`${server.url}/casts/wide`);
-  await byId(page, "card-s0").waitFor();
-  assert.ok((await page.locator(".card").count()) < 60);
+/** Notes how long each frame took until it is asked. */
+async function framesOf(page, act) {
   await page.evaluate(() => {
     window.__frames = [];
     let last = 0;
@@ -173,29 +99,213 @@ test("two hundred sockets are drawn apart, and the page draws only those that ar
     };
     requestAnimationFrame(step);
   });
-  // Back and forth for a while, with a little zoom: what a hand does.
-  const until = Date.now() + 4000;
-  for (let way = 1; Date.now() < until; way = -way) {
-    // There and back by as much: what drifts is out of sight on a machine that is fast enough.
-    await page.mouse.move(600 + way * 250, 350 - way * 5);
-    await page.mouse.down();
-    await page.mouse.move(600 - way * 250, 350 + way * 5, { steps: 30 });
-    await page.mouse.up();
-    await page.mouse.move(600, 350);
-    await page.mouse.wheel(0, way * 60);
-  }
-  const frames = await page.evaluate(() => {
+  await act();
+  return page.evaluate(() => {
     cancelAnimationFrame(window.__tick);
     return window.__frames.sort((a, b) => a - b);
   });
-  const p95 = frames[Math.floor(frames.length * 0.95)];
-  t.diagnostic(
-    `${frames.length} frames, 95 of 100 within ${p95.toFixed(1)} ms, the longest ${frames.at(-1).toFixed(1)} ms`,
+}
+const at = (list, share) => list[Math.min(list.length - 1, Math.floor(list.length * share))];
+
+test("C6: a hundred thousand events open at their end, with few rows in the page", options, async (t) => {
+  stage.cast("long", "Long", "go", script(Math.ceil(EVENTS / OF_ITEM), 0));
+  const { lastSeq } = await stage.view("long");
+  assert.ok(lastSeq >= EVENTS, String(lastSeq));
+  const page = await stage.page(browser, "/settings");
+  const empty = await firstSeen(page, `${stage.url}/settings`, "settings-page");
+  const first = await firstSeen(page, `${stage.url}/casts/long?dock=events`, `row-${lastSeq}`);
+  t.diagnostic(`first rows of ${lastSeq} events after ${first} ms; a page without a cast: ${empty} ms`);
+  const rows = () => page.locator(".evrow").count();
+  assert.ok((await rows()) <= 120, String(await rows()));
+  const heap = await heapOf(page);
+  const before = await heap();
+  const list = page.locator(".evlist");
+  for (const share of [0.75, 0.5, 0.25, 0, 0.5, 1]) {
+    await list.evaluate((one, place) => one.scrollTo(0, (one.scrollHeight - one.clientHeight) * place), share);
+    await page.waitForFunction(
+      () =>
+        document.querySelectorAll('.evrow:not(.evhead)[data-testid="row-empty"]').length === 0 &&
+        document.querySelectorAll(".evrow").length > 3,
+    );
+    assert.ok((await rows()) <= 120);
+  }
+  const grown = (await heap()) - before;
+  t.diagnostic(`the heap grew by ${Math.round(grown / 1024)} KiB`);
+  assert.ok(grown < 30 * 1024 * 1024, `the heap grew by ${grown} bytes`);
+  await page.goto(`${stage.url}/casts/long?at=50000`);
+  const view = await stage.view("long", 50_000);
+  const from = await stage.view("long", 49_600);
+  const rest = (await stage.get("/casts/long/events?order=asc&limit=1000&from=49601&to=50000")).items;
+  const state = fold.fold(fold.fromView(from), rest);
+  isSame(state, view);
+  await shows(page, state);
+  assert.equal(Number(await byId(page, "total-tokens").getAttribute("data-value")), view.usage.tokens);
+  assert.deepEqual(page.trouble, []);
+  await page.context().close();
+});
+
+test("a long cast opens with its graph, and each event that is scrubbed to is shown", options, async (t) => {
+  const page = await stage.page(browser, "/settings");
+  await page.goto(`${stage.url}/casts/long`, { waitUntil: "commit" });
+  const opened = await page.waitForFunction(
+    () => {
+      const { responseStart } = performance.getEntriesByType("navigation")[0];
+      const asked = performance.getEntriesByType("resource").filter((one) => /\/api\/casts\/long/.test(one.name));
+      const card = document.querySelector('[data-testid="card-build"]');
+      if (!card) return null;
+      const answered = asked.find((one) => one.responseStart > 0)?.responseStart ?? 0;
+      const last = Math.max(...asked.map((one) => one.responseEnd));
+      return [responseStart, answered, last, performance.now()].map(Math.round);
+    },
+    null,
+    { polling: "raf" },
   );
-  // The goal is 20 ms. What fails here is a page that stutters whatever else the machine does.
-  assert.ok(p95 < 120, `frames took ${p95} ms`);
+  const [byte, answered, last, drawn] = await opened.jsonValue();
+  t.diagnostic(
+    `graph drawn ${drawn - byte} ms after the first byte of the page, ${drawn - answered} ms after that of the cast, ${drawn - last} ms after its last answer`,
+  );
+  await byId(page, "scrub").waitFor();
+  // As a hand does that pulls the handle: one event further at each frame.
+  const scrub = (from, steps) =>
+    page.evaluate(
+      ([first, count]) =>
+        new Promise((done) => {
+          const input = document.querySelector('[data-testid="scrub"]');
+          const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
+          const seen = new Set();
+          const began = performance.now();
+          let n = 0;
+          const step = () => {
+            seen.add(document.querySelector('[data-testid="cast-page"]').dataset.seq);
+            if (n === count) return done({ shown: seen.size, ms: performance.now() - began });
+            set.call(input, String(first + n));
+            input.dispatchEvent(new Event("input", { bubbles: true }));
+            n += 1;
+            requestAnimationFrame(step);
+          };
+          step();
+        }),
+      [from, steps],
+    );
+  await scrub(40_000, 2);
+  await showsEvent(page, 40_001);
+  const pulled = await scrub(40_010, 150);
+  await showsEvent(page, 40_159);
+  t.diagnostic(`scrubbed 150 events in ${Math.round(pulled.ms)} ms: ${((150 / pulled.ms) * 1000).toFixed(0)} frames/s`);
+  // Events of a stretch that was read are shown as they are passed.
+  assert.ok(pulled.shown > 100, `${pulled.shown} events were shown`);
+  assert.deepEqual(page.trouble, []);
+  await page.context().close();
+});
+
+test("at two hundred events a second the page answers, and what rests is not drawn again", options, async (t) => {
+  const file = join(stage.project, "..", "fast.json");
+  stage.writeScript(file, script(5000, Math.round((1000 * OF_ITEM) / 200)));
+  await stage.get("/casts", { loadout: "Long", request: "Fast", castId: "fast", script: file });
+  const page = await stage.page(browser, "/settings");
+  await page.goto(`${stage.url}/casts/fast`);
+  await page.locator('[data-testid="card-plan"][data-state="done"]').waitFor();
+  await page.evaluate(() => {
+    window.__redraws = 0;
+    window.__delays = [];
+    const card = document.querySelector('[data-testid="card-plan"]');
+    const watch = { subtree: true, childList: true, attributes: true, characterData: true };
+    new MutationObserver((all) => {
+      window.__redraws += all.length;
+    }).observe(card, watch);
+    const note = (list) => window.__delays.push(...list.getEntries().map((one) => one.duration));
+    new PerformanceObserver(note).observe({ type: "event", durationThreshold: 16, buffered: true });
+  });
+  const first = await stage.view("fast");
+  const began = Date.now();
+  let pressed = 0;
+  const frames = await framesOf(page, async () => {
+    for (const end = Date.now() + 6000; Date.now() < end; pressed += 2) {
+      await byId(page, "dock-events").click();
+      await byId(page, "dock-timeline").click();
+    }
+  });
+  const rate = ((await stage.view("fast")).lastSeq - first.lastSeq) / ((Date.now() - began) / 1000);
+  const { delays, redraws } = await page.evaluate(() => ({
+    delays: window.__delays.sort((a, b) => a - b),
+    redraws: window.__redraws,
+  }));
+  const inp = delays.length > 0 ? at(delays, 0.98) : 16;
+  t.diagnostic(
+    `${rate.toFixed(0)} events/s; ${pressed} presses, INP ${inp} ms; frames: middle ${at(frames, 0.5).toFixed(1)} ms, 95 of 100 within ${at(frames, 0.95).toFixed(1)} ms`,
+  );
+  assert.ok(pressed > 4, String(pressed));
+  assert.equal(redraws, 0, "a card that rests was drawn again");
+  await stage.get("/casts/fast/commands", { do: "abort" });
+  const { lastSeq } = await stage.view("fast");
+  await showsEvent(page, lastSeq);
+  assert.deepEqual(page.trouble, []);
+  await page.context().close();
+});
+
+test("a thousand casts in the list scroll without a gap", options, async (t) => {
+  const file = join(stage.project, "..", "one.json");
+  stage.writeScript(file, { turns: { go: [{ text: "Done." }] }, repeatLast: true });
+  for (let n = 0; n < CASTS; n += 1)
+    await stage.get("/casts", { loadout: "One", request: `Cast ${n}`, castId: `c${n}`, script: file });
+  const page = await stage.page(browser, "/casts");
+  await byId(page, "casts-page").waitFor();
+  const rows = page.locator('[data-testid="group-Recent"] tr[data-testid^="cast-"]');
+  const more = page.getByRole("button", { name: "Show older casts" });
+  while ((await rows.count()) < CASTS) {
+    const before = await rows.count();
+    await more.click();
+    await page.waitForFunction(
+      (count) => document.querySelectorAll('[data-testid="group-Recent"] tr[data-testid^="cast-"]').length > count,
+      before,
+    );
+  }
+  const frames = await framesOf(page, () =>
+    page.evaluate(async () => {
+      let box = document.querySelector("table.list");
+      while (box.scrollHeight <= box.clientHeight || getComputedStyle(box).overflowY === "visible")
+        box = box.parentElement;
+      window.__gaps = 0;
+      for (let top = 0; top < box.scrollHeight; top += box.clientHeight / 2) {
+        box.scrollTo(0, top);
+        await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+        // What is in the middle of the box is a row.
+        const { left, top: y, width, height } = box.getBoundingClientRect();
+        const hit = document.elementFromPoint(left + width / 2, y + height / 2);
+        if (!hit?.closest("tr")) window.__gaps += 1;
+      }
+    }),
+  );
+  t.diagnostic(
+    `${frames.length} frames, the middle ${at(frames, 0.5).toFixed(1)} ms, 95 of 100 within ${at(frames, 0.95).toFixed(1)} ms, the longest ${frames.at(-1).toFixed(1)} ms`,
+  );
+  assert.equal(await page.evaluate(() => window.__gaps), 0);
+  assert.deepEqual(page.trouble, []);
+  await page.context().close();
+});
+
+test("two hundred sockets are drawn apart, and the page draws only those that are seen", options, async (t) => {
+  const file = join(stage.project, "..", "wide.json");
+  stage.writeScript(file, { turns: { s0: [{ text: "Done.", delayMs: 600_000 }] } });
+  await stage.get("/casts", { loadout: "Wide", request: "Wide", castId: "wide", script: file });
+  const page = await stage.page(browser, "/casts/wide");
+  await byId(page, "card-s0").waitFor();
+  assert.ok((await page.locator(".card").count()) < 60);
+  // Back and forth for a while, with a little zoom: what a hand does.
+  const frames = await framesOf(page, async () => {
+    const until = Date.now() + 4000;
+    for (let way = 1; Date.now() < until; way = -way) {
+      // There and back by as much: what drifts is out of sight on a machine that is fast enough.
+      await page.mouse.move(600 + way * 250, 350 - way * 5);
+      await page.mouse.down();
+      await page.mouse.move(600 - way * 250, 350 + way * 5, { steps: 30 });
+      await page.mouse.up();
+      await page.mouse.move(600, 350);
+      await page.mouse.wheel(0, way * 60);
+    }
+  });
+  t.diagnostic(`${frames.length} frames, 95 of 100 within ${at(frames, 0.95).toFixed(1)} ms`);
   assert.ok((await page.locator(".card").count()) > 0);
   assert.deepEqual(page.trouble, []);
   await page.context().close();
-  await server.close();
 });

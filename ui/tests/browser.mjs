@@ -36,3 +36,12 @@ export async function open(browser, link, options = {}) {
 }
 
 export const byId = (page, id) => page.locator(`[data-testid="${id}"]`);
+
+/** The page of a cast shows it as of an event. */
+export const showsEvent = (page, seq) => page.locator(`[data-testid="cast-page"][data-seq="${seq}"]`).waitFor();
+
+/** The word for where the cast stands. */
+export const castIs = (page, word) =>
+  page.waitForFunction((wanted) => document.querySelector('[data-testid="cast-state"]')?.textContent === wanted, word, {
+    timeout: 60_000,
+  });

@@ -88,7 +88,7 @@ export async function start(text = mine()) {
       return one.cliIn(project, ...words);
     },
     cliIn(cwd, ...words) {
-      return spawnSync(binary, words, { cwd, env, encoding: "utf8" });
+      return spawnSync(binary, words, { cwd, env, encoding: "utf8", maxBuffer: 1 << 28 });
     },
     /** Has one more folder served, as somebody does who types `materia ui` there. */
     async also(name, configuration) {

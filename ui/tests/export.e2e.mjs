@@ -5,26 +5,26 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { startFixtures } from "../dev/server.mjs";
 import { violations } from "./axe.mjs";
-import { byId, launch, open } from "./browser.mjs";
+import { byId, castIs, launch } from "./browser.mjs";
 import { exportOf, viewer, writeExport } from "./exported.mjs";
+import { folded, shows } from "./fold.mjs";
+import { DEMO, skip, startStage } from "./stage.mjs";
 
-const demo = "20261115T124651-09a44c";
 const folder = mkdtempSync(join(tmpdir(), "materia-export-"));
 let browser;
 let server;
 before(async () => {
+  if (skip) return;
   browser = await launch();
-  server = await startFixtures();
+  server = await startStage([DEMO]);
 });
 after(async () => {
   await browser?.close();
-  await server?.close();
+  await server?.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 
-const exported = (id) => exportOf(server.url, id);
 const write = (name, value) => writeExport(join(folder, name), value);
 /** Opens a file and notes every request but the one for itself. */
 async function look(address, options = {}) {
@@ -42,16 +42,17 @@ async function look(address, options = {}) {
   return page;
 }
 
-test("C17: an exported cast opens from the disk and shows what the page shows", async () => {
-  const address = write("cast.html", await exported(demo));
-  const live = await open(browser, server.link);
-  await live.goto(`${server.url}/casts/${demo}`);
-  await live.waitForFunction(() => window.__state?.status === "completed");
+test("C17: an exported cast opens from the disk and shows what the page shows", { skip }, async () => {
+  const { value, address } = exportOf(server, DEMO);
+  const live = await server.page(browser, `/casts/${DEMO}`);
+  await castIs(live, "Done");
   const page = await look(address);
   await byId(page, "card-Socket-2").waitFor();
   assert.match(await byId(page, "file-line").textContent(), /exported file, read only/i);
-  assert.equal(await byId(page, "state-hash").getAttribute("title"), "c0ffee");
-  assert.deepEqual(await page.evaluate(() => window.__state), await live.evaluate(() => window.__state));
+  assert.equal(await byId(page, "state-hash").getAttribute("title"), value.stateHash);
+  const state = folded(DEMO, await server.events(DEMO));
+  await shows(live, state);
+  await shows(page, state);
   // Nothing can be done, and nothing leads elsewhere.
   for (const act of ["pause", "resume", "guide", "fork", "stop", "budget-act", "trigger", "banner-act"])
     assert.equal(await byId(page, act).count(), 0, act);
@@ -82,8 +83,8 @@ test("C17: an exported cast opens from the disk and shows what the page shows", 
   await live.context().close();
 });
 
-test("C17: what a cast says stays text in the file, too", async () => {
-  const value = await exported(demo);
+test("C17: what a cast says stays text in the file, too", { skip }, async () => {
+  const { value } = exportOf(server, DEMO);
   const evil =
     "</script><script>window.__hit=1</script><!--<script>\u2028<img src=https://evil.test/x onerror=__hit=2>";
   value.events[0].data.request = evil;
@@ -99,7 +100,7 @@ test("C17: what a cast says stays text in the file, too", async () => {
   await page.context().close();
 });
 
-test("a file without a cast, or with one of another version, says so", async () => {
+test("a file without a cast, or with one of another version, says so", { skip }, async () => {
   for (const [name, value, words] of [
     ["later.html", { version: 2 }, /another version/],
     ["none.html", { version: 1 }, /no cast/],

@@ -1,35 +1,41 @@
 // Getting to one thing: links to a turn, the palette, keys, a materia's own colour.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { loadCasts } from "../dev/fixture-casts.mjs";
-import { startFixtures } from "../dev/server.mjs";
 import { violations } from "./axe.mjs";
-import { byId, launch, open } from "./browser.mjs";
+import { byId, launch, showsEvent } from "./browser.mjs";
+import { config, DEMO, demoTurns, skip, startStage } from "./stage.mjs";
 
-const demo = "20261115T124651-09a44c";
 let browser;
-let server;
+let stage;
 before(async () => {
-  const colored = structuredClone(loadCasts().get(demo));
-  const { nodes } = colored.events[0].data.plan;
-  nodes["Socket-1"].color = "#3f7ad8";
-  nodes["Socket-2"].color = "materia-color-teal";
-  nodes["Socket-3"].color = "red;background:url(https://evil.test/x)";
-  server = await startFixtures({
-    live: [[demo, 44]],
-    extra: [{ ...colored, id: "colored", all: colored.events, state: null }],
+  if (skip) return;
+  const colors = ["#3f7ad8", "materia-color-teal", "red;background:url(https://evil.test/x)"];
+  const colored = structuredClone(config);
+  const [plan, build, judge] = colors.map((color) => ({ color, prompt: "Work." }));
+  Object.assign(colored.materia, {
+    Plan: { ...plan, generator: true },
+    Make: build,
+    Judge: { ...judge, parse: "json" },
   });
+  colored.loadouts.Colored = structuredClone(config.loadouts.Demo);
+  const { sockets } = colored.loadouts.Colored;
+  sockets["Socket-1"].materia = "Plan";
+  sockets["Socket-2"].materia = "Make";
+  sockets["Socket-3"].materia = "Judge";
+  stage = await startStage([DEMO], colored);
+  const turns = { "Socket-1": demoTurns["Auto-Plan"], "Socket-2": demoTurns.Build, "Socket-3": demoTurns["Auto-Eval"] };
+  stage.cast("colored", "Colored", "In colours", { turns });
   browser = await launch();
 });
 after(async () => {
   await browser?.close();
-  await server?.close();
+  await stage?.stop();
 });
 
 async function at(path, run) {
-  const page = await open(browser, server.link);
+  const page = await stage.page(browser, "/settings");
   try {
-    await page.goto(server.url + path);
+    await page.goto(stage.url + path);
     await byId(page, "cast-page").waitFor();
     await run(page);
     assert.deepEqual(page.trouble, []);
@@ -38,16 +44,17 @@ async function at(path, run) {
   }
 }
 
-test("a link to a turn opens that turn", () =>
-  at(`/casts/${demo}/sockets/Socket-2/items/WI-2/turns/2?tab=output`, async (page) => {
+test("a link to a turn opens that turn", { skip }, () =>
+  at(`/casts/${DEMO}/sockets/Socket-2/items/WI-2/turns/2?tab=output`, async (page) => {
     await page.waitForFunction(() => new URLSearchParams(location.search).get("turn") === "31");
-    assert.equal(new URL(page.url()).pathname, `/casts/${demo}`);
+    assert.equal(new URL(page.url()).pathname, `/casts/${DEMO}`);
     assert.match(await byId(page, "panel").getAttribute("aria-label"), /Build, visit 2/);
     await byId(page, "output-text").waitFor();
-  }));
+  }),
+);
 
-test("a wide window shows input and output side by side", () =>
-  at(`/casts/${demo}?socket=Socket-2&turn=31&tab=input`, async (page) => {
+test("a wide window shows input and output side by side", { skip }, () =>
+  at(`/casts/${DEMO}?socket=Socket-2&turn=31&tab=input`, async (page) => {
     await byId(page, "beside").click();
     await byId(page, "prompt-layers").waitFor();
     await byId(page, "output-text").waitFor();
@@ -55,10 +62,11 @@ test("a wide window shows input and output side by side", () =>
     await page.setViewportSize({ width: 1280, height: 900 });
     await byId(page, "output-text").waitFor({ state: "detached" });
     await byId(page, "prompt-layers").waitFor();
-  }));
+  }),
+);
 
-test("the palette finds sockets and events of the cast that is open", () =>
-  at(`/casts/${demo}`, async (page) => {
+test("the palette finds sockets and events of the cast that is open", { skip }, () =>
+  at(`/casts/${DEMO}`, async (page) => {
     const find = async (words) => {
       await page.keyboard.press("Control+k");
       await byId(page, "palette-input").fill(words);
@@ -68,7 +76,7 @@ test("the palette finds sockets and events of the cast that is open", () =>
     await page.waitForFunction(() => location.search.includes("socket=Socket-3"));
     await find("event 26");
     await page.keyboard.press("Enter");
-    await page.waitForFunction(() => window.__state?.seq === 26);
+    await showsEvent(page, 26);
     await find("french");
     await page.getByText("Events with “french”").click();
     await page.waitForFunction(() => location.search.includes("find=french"));
@@ -80,25 +88,30 @@ test("the palette finds sockets and events of the cast that is open", () =>
     await page.waitForFunction(() => document.querySelector("[data-testid=events-text]").value === "");
     await byId(page, "events-text").fill("bonjour");
     await page.waitForFunction(() => location.search.includes("find=bonjour"));
-  }));
+  }),
+);
 
-test("the space bar holds a running cast and plays on", () =>
-  at(`/casts/${demo}`, async (page) => {
-    await page.waitForFunction(() => window.__state?.seq === 44);
+test("the space bar holds a running cast and plays on", { skip }, async () => {
+  const live = await stage.live("held");
+  const first = await live.seq();
+  await at(`/casts/${live.id}`, async (page) => {
+    await showsEvent(page, first);
     await page.locator("#main").focus();
     await page.keyboard.press("Space");
-    await page.waitForFunction(() => location.search.includes("at=44"));
-    await server.play(demo, 2, 5);
+    await page.waitForFunction((seq) => location.search.includes(`at=${seq}`), first);
+    const last = await live.step();
     await byId(page, "where").getByText("Viewing event").waitFor();
-    assert.equal(await page.evaluate(() => window.__state.seq), 44);
+    await byId(page, "where").getByText(`of ${last}`).waitFor();
+    await showsEvent(page, first);
     await page.keyboard.press("l");
-    await page.waitForFunction(() => window.__state?.seq === 46);
+    await showsEvent(page, last);
     await page.keyboard.press("?");
     await page.getByRole("dialog", { name: "Keys" }).waitFor();
     assert.deepEqual(await violations(page), []);
-  }));
+  });
+});
 
-test("a materia's own colour is a spine and an orb; what is no colour is nothing", () =>
+test("a materia's own colour is a spine and an orb; what is no colour is nothing", { skip }, () =>
   at("/casts/colored", async (page) => {
     await byId(page, "card-Socket-1").waitFor();
     const spine = (id) =>
@@ -111,4 +124,5 @@ test("a materia's own colour is a spine and an orb; what is no colour is nothing
     assert.equal(await spine("Socket-3"), null);
     assert.equal(await spine("Socket-4"), null);
     assert.equal(await byId(page, "card-Socket-1").locator(".kind.owned").count(), 1);
-  }));
+  }),
+);

@@ -2,11 +2,9 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
-import { loadCasts } from "../dev/fixture-casts.mjs";
-import { startFixtures } from "../dev/server.mjs";
-import { byId, launch, open } from "./browser.mjs";
+import { byId, launch } from "./browser.mjs";
+import { config, DEMO, skip, startStage } from "./stage.mjs";
 
-const approval = "20261115T130214-5d20e1";
 let browser;
 before(async () => {
   browser = await launch();
@@ -57,54 +55,59 @@ function payloads() {
   return out;
 }
 
-/** A recorded cast in which every text that others write is replaced. */
-function poisoned(id, list) {
-  const cast = structuredClone(loadCasts().get("20261115T100502-e99a01"));
-  cast.id = id;
+/**
+ * A server with a cast in which others write nothing else: the request, prompts, answers, items, reasons, files, and
+ * the names and colours of materia.
+ */
+async function poisoned(id, list) {
   let n = 0;
   const next = () => list[n++ % list.length];
-  for (const event of cast.events) {
-    const { data } = event;
-    if (data.request !== undefined) data.request = next();
-    if (data.plan)
-      for (const node of Object.values(data.plan.nodes)) Object.assign(node, { materia: next(), color: next() });
-    if (data.prompt !== undefined && data.prompt !== null) {
-      data.prompt = list.join("\n");
-      const bytes = new TextEncoder().encode(data.prompt).length;
-      data.layers = [{ name: next(), origin: next(), start: 0, end: bytes }];
-    }
-    if (data.itemLabel) data.itemLabel = next();
-    if (data.output !== undefined) {
-      data.output = list.join("\n");
-      delete data.object;
-    }
-    for (const name of ["reason", "message", "preview", "context"])
-      if (typeof data[name] === "string") data[name] = next();
-    if (data.workItems)
-      for (const item of data.workItems) Object.assign(item, { title: next(), context: next(), [next()]: next() });
-    if (data.assigned)
-      data.assigned = { [next().replaceAll(".", "")]: next(), workItems: [{ title: next(), [next()]: next() }] };
-    if (data.artifacts) data.artifacts = [{ kind: "diff", name: next(), hash: "0", content: next() }];
-  }
-  for (const socket of cast.graph.sockets) socket.materia = next();
-  for (const why of Object.values(cast.why)) why.sentence = `${next()} \`${next()}\` (event 3)`;
-  cast.all = cast.events;
-  return cast;
+  const all = list.join("\n");
+  const names = [next(), next(), next()];
+  const [plan, build, judge] = names.map((name) => `Bad ${name}`);
+  const loadout = structuredClone(config.loadouts.Demo);
+  for (const [place, name] of [plan, build, judge].entries()) loadout.sockets[`Socket-${place + 1}`].materia = name;
+  loadout.description = next();
+  const written = structuredClone(config);
+  written.loadouts.Hostile = loadout;
+  Object.assign(written.materia, {
+    [plan]: { prompt: all, color: next(), generator: true, description: next(), group: next() },
+    [build]: { prompt: all, color: next() },
+    [judge]: { prompt: all, color: next(), parse: "json" },
+  });
+  const server = await startStage([DEMO], written);
+  const items = Array.from({ length: 3 }, () => ({ title: next(), context: next(), [next()]: next() }));
+  const files = { artifacts: { diff: all, logs: next() } };
+  const answers = [false, false, false, true].map((satisfied) => ({
+    json: { satisfied, context: next(), [next()]: all },
+  }));
+  const turns = {
+    "Socket-1": [{ json: { workItems: items, context: all } }],
+    "Socket-2": [{ text: all, ...files }],
+    "Socket-3": [...answers, { error: all, class: "permanent" }],
+  };
+  // A command line has no room for a zero.
+  server.cast(id, "Hostile", all.replaceAll("\u0000", ""), { turns, repeatLast: true });
+  const [{ status, visits }, log] = [await server.view(id), await server.events(id)];
+  assert.ok(visits.length > 6 && status === "failed", JSON.stringify([status, visits.length]));
+  // The names that people gave are in the plan as they were written.
+  assert.equal(log[0].data.plan.nodes["Socket-2"].materia, build);
+  return server;
 }
 
-test("D1: two hundred payloads stay text on every page", async () => {
+test("D1: two hundred payloads stay text on every page", { skip }, async () => {
   const list = payloads();
   assert.equal(list.length, 200);
-  const server = await startFixtures({ extra: [poisoned("hostile", list)] });
-  const page = await open(browser, server.link);
+  const server = await poisoned("hostile", list);
+  const page = await server.page(browser, "/settings");
   for (const path of [
     "/casts",
     ...["input", "output", "why", "history", "files", "now"].flatMap((tab) =>
       ["events", "timeline", "state"].map((dock) => `/casts/hostile?tab=${tab}&dock=${dock}`),
     ),
     "/casts/hostile?dock=output&event=5",
-    "/casts/hostile/compare/20261115T124651-09a44c",
-    ...["output", "route"].map((show) => `/casts/hostile/compare/20261115T124651-09a44c?show=${show}`),
+    `/casts/hostile/compare/${DEMO}`,
+    ...["output", "route"].map((show) => `/casts/hostile/compare/${DEMO}?show=${show}`),
     "/casts/hostile?tab=output&beside=1",
     "/casts/hostile/sockets/Socket-2/items/%3Cscript%3E/turns/1",
     "/inbox",
@@ -130,10 +133,10 @@ test("D1: two hundred payloads stay text on every page", async () => {
   assert.ok((await byId(page, "prompt-layers").textContent()).includes("<script>window.__hit=1</script>"));
   assert.deepEqual(page.trouble, []);
   await page.context().close();
-  await server.close();
+  await server.stop();
 });
 
-test("D2: terminal sequences are gone; the title and the clipboard stay as they were", async () => {
+test("D2: terminal sequences are gone; the title and the clipboard stay as they were", { skip }, async () => {
   const corpus = [
     "\u001b]0;evil title\u0007",
     "\u001b]2;evil title\u001b\\",
@@ -148,8 +151,8 @@ test("D2: terminal sequences are gone; the title and the clipboard stay as they 
     "\u001b(0qqq\u001b(B",
     "a\u0008b\u0007c\u007f",
   ];
-  const server = await startFixtures({ extra: [poisoned("ansi", corpus)] });
-  const page = await open(browser, server.link, { permissions: ["clipboard-read", "clipboard-write"] });
+  const server = await poisoned("ansi", corpus);
+  const page = await server.page(browser, "/settings", { permissions: ["clipboard-read", "clipboard-write"] });
   await page.evaluate(() => navigator.clipboard.writeText("mine"));
   for (const path of [
     "/casts/ansi?tab=output&dock=output",
@@ -166,34 +169,27 @@ test("D2: terminal sequences are gone; the title and the clipboard stay as they 
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), "mine");
   assert.deepEqual(page.trouble, []);
   await page.context().close();
-  await server.close();
+  await server.stop();
 });
 
-test("D3: an approval shows characters that deceive by their number", async () => {
-  const cast = structuredClone(loadCasts().get(approval));
-  cast.id = "deceiving";
-  cast.all = cast.events;
-  cast.events[0].data.plan.nodes.merge.behavior.command = [
-    "git",
-    "pu\u200bsh",
-    "\u202egnp.exe",
-    "m\u0430in",
-    "a\ufe0fb",
-  ];
-  const server = await startFixtures({ extra: [cast] });
-  const page = await open(browser, server.link);
-  await page.goto(`${server.url}/inbox?cast=deceiving`);
+test("D3: an approval shows characters that deceive by their number", { skip }, async () => {
+  const deceiving = structuredClone(config);
+  deceiving.materia.Merge.command = ["git", "pu\u200bsh", "\u202egnp.exe", "m\u0430in", "a\ufe0fb"];
+  const server = await startStage([], deceiving);
+  const turns = { coder: [{ text: "Done." }], verifier: [{ json: { satisfied: true } }] };
+  server.cast("deceiving", "Pair", "Deceive", { turns });
+  const page = await server.page(browser, "/inbox?cast=deceiving");
   const argv = byId(page, "inbox-deceiving").locator('[data-testid="argv"]');
   await argv.waitFor();
   const odd = await argv.locator(".odd").allTextContents();
   assert.deepEqual(odd, ["U+200B", "U+202E", "\u0430 U+0430", "U+FE0F"]);
   assert.match(await argv.textContent(), /4 unusual characters/);
   await page.context().close();
-  await server.close();
+  await server.stop();
 });
 
-test("D4: the page refuses to be framed", async () => {
-  const server = await startFixtures();
+test("D4: the page refuses to be framed", { skip }, async () => {
+  const server = await startStage([]);
   const other = createServer((_request, response) => {
     response.setHeader("Content-Type", "text/html");
     response.end(`<iframe id="f" src="${server.url}/casts"></iframe>`);
@@ -207,5 +203,5 @@ test("D4: the page refuses to be framed", async () => {
   assert.equal(await framed.locator("#root").count(), 0);
   await context.close();
   other.close();
-  await server.close();
+  await server.stop();
 });

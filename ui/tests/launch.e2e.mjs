@@ -5,7 +5,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { violations } from "./axe.mjs";
-import { byId, launch } from "./browser.mjs";
+import { byId, castIs, launch } from "./browser.mjs";
 import { binary, skip, start } from "./editor-server.mjs";
 
 const waits = "touch began; while ! [ -e go ]; do sleep 0.02; done";
@@ -92,7 +92,7 @@ test("an agent can be chosen for a new cast, and one that is not installed canno
   await page.getByTestId("trust-approve").or(byId(page, "cast-page")).first().waitFor();
   if (await byId(page, "trust-approve").count()) await byId(page, "trust-approve").click();
   await byId(page, "cast-page").waitFor();
-  await page.waitForFunction(() => window.__state?.status === "completed");
+  await castIs(page, "Done");
   const id = new URL(page.url()).pathname.split("/")[2];
   const events = (await server.ask(`/casts/${id}/events?type=turn.started`)).body.items;
   assert.deepEqual(
@@ -109,7 +109,7 @@ test("a cast that failed is forked before the turn that failed, without choosing
   const failed = server.cli("cast", "--trust", "--no-request", "--loadout", "Breaks", "--cast-id", "broken");
   assert.equal(failed.status, 1, failed.stderr);
   const page = await server.page(browser, "/casts/broken");
-  await page.waitForFunction(() => window.__state?.status === "failed");
+  await castIs(page, "Failed");
   writeFileSync(join(server.project, "mended"), "");
   await byId(page, "fork").click();
   const shown = page.locator(".pop");
@@ -118,8 +118,11 @@ test("a cast that failed is forked before the turn that failed, without choosing
   assert.match(await shown.locator('[data-testid="cli"]').first().textContent(), /fork broken$/);
   await byId(page, "fork-confirm").click();
   await byId(page, "compare-link").waitFor();
-  await page.waitForFunction(() => window.__state?.status === "completed");
-  const { fork, seq } = await page.evaluate(() => ({ fork: window.__state.fork, seq: window.__state.seq }));
+  await castIs(page, "Done");
+  const id = decodeURIComponent(new URL(page.url()).pathname.split("/")[2]);
+  const { items } = (await server.ask(`/casts/${id}/events`)).body;
+  const { fork } = items[0].data;
+  const seq = Number(await byId(page, "cast-page").getAttribute("data-seq"));
   assert.equal(fork.castId, "broken");
   const started = (await server.ask("/casts/broken/events?type=turn.started&node=second")).body.items[0].seq;
   assert.ok(fork.seq < started && started - fork.seq <= 3 && seq > fork.seq, `${fork.seq} ${started}`);

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { violations } from "./axe.mjs";
-import { byId, launch, open } from "./browser.mjs";
+import { byId, castIs, launch, open } from "./browser.mjs";
 import { skip, start } from "./editor-server.mjs";
 
 const project = (loadout) =>
@@ -58,7 +58,7 @@ test("a cast of a loadout is started in its own project, and everything about it
   await byId(page, "start").click();
   await byId(page, "trust-approve").click();
   await byId(page, "cast-page").waitFor();
-  await page.waitForFunction(() => window.__state?.status === "completed");
+  await castIs(page, "Done");
   assert.equal(readFileSync(join(beta.dir, "ran.txt"), "utf8"), "Beta\n");
   assert.equal(existsSync(join(server.project, "ran.txt")), false);
   assert.equal(new URL(page.url()).searchParams.get("project"), beta.id);

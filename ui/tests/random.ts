@@ -1,5 +1,5 @@
 // Random edits of a loadout, from a seed: what the tests try, here and in the browser.
-import type { Condition } from "../src/api/types";
+import type { Condition } from "../src/api/generated";
 import { copied, paste, readFragment } from "../src/document/fragment";
 import { exitEdgeId, type Loadout } from "../src/document/loadout";
 import { addExit, freeLoopId, inOrder, loopFault, makeLoop, removeExit, setExit, ungroup } from "../src/document/loops";

@@ -1,24 +1,27 @@
 // The shell: the first look, signing in, keys, themes, accessibility (checks A1 to A8 of the design).
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { startFixtures } from "../dev/server.mjs";
 import { violations } from "./axe.mjs";
-import { byId, launch, open } from "./browser.mjs";
+import { byId, launch } from "./browser.mjs";
+import { DEMO, ENDED, FORK, skip, startStage } from "./stage.mjs";
 
-const demo = "20261115T124651-09a44c";
+const LIVE = "running";
 let browser;
 let server;
 before(async () => {
-  server = await startFixtures({ live: [[demo, 44]] });
+  if (skip) return;
+  server = await startStage();
+  const live = await server.live(LIVE);
+  await live.step();
   browser = await launch();
 });
 after(async () => {
   await browser?.close();
-  await server?.close();
+  await server?.stop();
 });
 
-test("A1: the first look shows the casts, and no request leaves the server", async () => {
-  const page = await open(browser, server.link);
+test("A1: the first look shows the casts, and no request leaves the server", { skip }, async () => {
+  const page = await server.page(browser, "/");
   await byId(page, "casts-page").waitFor();
   await page.locator('[data-testid="group-Needs you"]').waitFor();
   assert.equal(await page.locator('[data-testid="group-Needs you"] tr').count(), 5);
@@ -26,13 +29,13 @@ test("A1: the first look shows the casts, and no request leaves the server", asy
   await page.context().close();
 });
 
-test("A3: without a key there is the sign-in page; the code leaves the address", async () => {
+test("A3: without a key there is the sign-in page; the code leaves the address", { skip }, async () => {
   const context = await browser.newContext();
   const page = await context.newPage();
   await page.goto(`${server.url}/casts`);
   await byId(page, "signin").waitFor();
   assert.equal((await page.request.get(`${server.url}/api/casts`)).status(), 401);
-  await page.goto(server.link);
+  await page.goto((await server.ask("/codes", {})).body.url);
   await byId(page, "casts-page").waitFor();
   await page.reload();
   await byId(page, "casts-page").waitFor();
@@ -42,8 +45,8 @@ test("A3: without a key there is the sign-in page; the code leaves the address",
   await context.close();
 });
 
-test("A4: Ctrl+K, words and Enter open the launch sheet with the request in focus", async () => {
-  const page = await open(browser, server.link);
+test("A4: Ctrl+K, words and Enter open the launch sheet with the request in focus", { skip }, async () => {
+  const page = await server.page(browser, "/");
   await byId(page, "casts-page").waitFor();
   await page.keyboard.press("Control+k");
   await byId(page, "palette-input").fill("new cast");
@@ -61,17 +64,17 @@ test("A4: Ctrl+K, words and Enter open the launch sheet with the request in focu
 
 const pages = {
   Casts: ["/casts", "casts-page"],
-  Cast: [`/casts/${demo}`, "panel"],
-  "Cast, events": [`/casts/${demo}?dock=events&tab=why`, "panel"],
+  Cast: [`/casts/${LIVE}`, "panel"],
+  "Cast, events": [`/casts/${LIVE}?dock=events&tab=why`, "panel"],
   Inbox: ["/inbox", "inbox-page"],
   Launch: ["/casts?new=1", "request"],
-  Compare: [`/casts/${demo}/compare/${demo}-fork`, "compare-page"],
+  Compare: [`/casts/${DEMO}/compare/${FORK}`, "compare-page"],
   Loadouts: ["/loadouts", "loadouts-page"],
   Settings: ["/settings", "settings-page"],
 };
 for (const colorScheme of ["light", "dark"])
-  test(`A5: axe finds nothing serious, ${colorScheme}`, async () => {
-    const page = await open(browser, server.link, { colorScheme, reducedMotion: "reduce" });
+  test(`A5: axe finds nothing serious, ${colorScheme}`, { skip }, async () => {
+    const page = await server.page(browser, "/", { colorScheme, reducedMotion: "reduce" });
     for (const [name, [path, id]] of Object.entries(pages)) {
       await page.goto(server.url + path);
       await byId(page, id).waitFor();
@@ -82,9 +85,9 @@ for (const colorScheme of ["light", "dark"])
     await page.context().close();
   });
 
-test("A6: every control of a cast is reached by Tab, none holds the focus, each shows it", async () => {
-  const page = await open(browser, server.link);
-  await page.goto(`${server.url}/casts/${demo}`);
+test("A6: every control of a cast is reached by Tab, none holds the focus, each shows it", { skip }, async () => {
+  const page = await server.page(browser, "/");
+  await page.goto(`${server.url}/casts/${LIVE}`);
   await byId(page, "card-Socket-4").waitFor();
   await byId(page, "panel").waitFor();
   const wanted = await page.evaluate(() => {
@@ -127,9 +130,9 @@ test("A6: every control of a cast is reached by Tab, none holds the focus, each 
   await page.context().close();
 });
 
-test("A7: nothing moves for those who asked for that", async () => {
-  const page = await open(browser, server.link, { reducedMotion: "reduce" });
-  await page.goto(`${server.url}/casts/${demo}`);
+test("A7: nothing moves for those who asked for that", { skip }, async () => {
+  const page = await server.page(browser, "/", { reducedMotion: "reduce" });
+  await page.goto(`${server.url}/casts/${LIVE}`);
   await byId(page, "card-Socket-2").waitFor();
   assert.equal(await byId(page, "card-Socket-2").getAttribute("data-state"), "running");
   assert.equal(await page.evaluate(() => document.getAnimations().length), 0);
@@ -137,8 +140,8 @@ test("A7: nothing moves for those who asked for that", async () => {
 });
 
 for (const colorScheme of ["light", "dark"])
-  test(`A8: states have contrast, ${colorScheme}`, async () => {
-    const page = await open(browser, server.link, { colorScheme });
+  test(`A8: states have contrast, ${colorScheme}`, { skip }, async () => {
+    const page = await server.page(browser, "/", { colorScheme });
     await byId(page, "casts-page").waitFor();
     const ratios = await page.evaluate(() => {
       const rgb = (name) => {
@@ -172,20 +175,20 @@ for (const colorScheme of ["light", "dark"])
     await page.context().close();
   });
 
-test("filters of the list are in the address and survive a reload", async () => {
-  const page = await open(browser, server.link);
+test("filters of the list are in the address and survive a reload", { skip }, async () => {
+  const page = await server.page(browser, "/");
   await byId(page, "filter-loadout").selectOption("Pair");
   await byId(page, "search").fill("parser");
   await page.waitForFunction(() => location.search.includes("text=parser"));
   await page.reload();
-  await byId(page, "cast-20261115T091433-ab0123").waitFor();
+  await byId(page, `cast-${ENDED}`).waitFor();
   assert.equal(await page.locator('tr[data-testid^="cast-"]').count(), 1);
   await page.context().close();
 });
 
-test("at 800 px the focus panel is a sheet over the graph", async () => {
-  const page = await open(browser, server.link, { viewport: { width: 800, height: 900 } });
-  await page.goto(`${server.url}/casts/${demo}`);
+test("at 800 px the focus panel is a sheet over the graph", { skip }, async () => {
+  const page = await server.page(browser, "/", { viewport: { width: 800, height: 900 } });
+  await page.goto(`${server.url}/casts/${LIVE}`);
   await byId(page, "card-Socket-2").waitFor();
   assert.equal(await byId(page, "panel").isVisible(), false);
   await byId(page, "card-Socket-3").click();
@@ -201,16 +204,16 @@ test("at 800 px the focus panel is a sheet over the graph", async () => {
   await page.context().close();
 });
 
-test("at 390 px a cast can be read: no part is wider than the screen", async () => {
-  const page = await open(browser, server.link, { viewport: { width: 390, height: 844 } });
-  for (const path of ["/casts", `/casts/${demo}`, "/inbox", "/settings"]) {
+test("at 390 px a cast can be read: no part is wider than the screen", { skip }, async () => {
+  const page = await server.page(browser, "/", { viewport: { width: 390, height: 844 } });
+  for (const path of ["/casts", `/casts/${LIVE}`, "/inbox", "/settings"]) {
     await page.goto(server.url + path);
     await page.locator("h1").first().waitFor();
     await page.waitForTimeout(300);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     assert.ok(wide <= 390, `${path}: ${wide}`);
   }
-  await page.goto(`${server.url}/casts/${demo}`);
+  await page.goto(`${server.url}/casts/${LIVE}`);
   await byId(page, "outline").waitFor();
   assert.ok(await byId(page, "outline").isVisible());
   await page.context().close();

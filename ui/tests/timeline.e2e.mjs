@@ -1,31 +1,31 @@
 // The timeline: widths are durations, the wheel zooms, a brush filters the events (check C15 of the design and beyond).
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { loadCasts } from "../dev/fixture-casts.mjs";
-import { startFixtures } from "../dev/server.mjs";
-import { byId, launch, open } from "./browser.mjs";
+import { byId, launch, showsEvent } from "./browser.mjs";
+import { ASKS, DEMO, skip, startStage } from "./stage.mjs";
 
-const demo = "20261115T124651-09a44c";
 const HOURS = 3 * 3600 * 1000;
 let browser;
+let stage;
 before(async () => {
+  if (skip) return;
   browser = await launch();
+  stage = await startStage([DEMO, ASKS]);
 });
 after(async () => {
   await browser?.close();
+  await stage?.stop();
 });
 
-async function withPage(path, options, run) {
-  const server = await startFixtures(options);
-  const page = await open(browser, server.link);
+async function withPage(path, run) {
+  const page = await stage.page(browser, "/settings");
   try {
-    await page.goto(server.url + path);
+    await page.goto(stage.url + path);
     await byId(page, "timeline").waitFor();
-    await run(page, server);
+    await run(page);
     assert.deepEqual(page.trouble, []);
   } finally {
     await page.context().close();
-    await server.close();
   }
 }
 const drawn = (page) => byId(page, "timeline").evaluate((one) => Number(one.dataset.drawn));
@@ -43,18 +43,18 @@ const proportional = async (page) => {
   for (const bar of await widths(page)) assert.ok(Math.abs(bar.got - bar.wanted) <= 2, JSON.stringify(bar));
 };
 
-/** The demo with a pause of hours in its middle. */
-function withPause() {
-  const cast = structuredClone(loadCasts().get(demo));
-  for (const event of cast.events.slice(30)) {
-    event.ts += HOURS * 1000;
-    event.wallTime = new Date(Date.parse(event.wallTime) + HOURS).toISOString();
-  }
-  return { ...cast, id: "paused", all: cast.events, state: null };
+/** A cast in which a person approved hours after they were asked. */
+function paused() {
+  const turns = {
+    coder: [{ delayMs: 60_000, text: "Done." }],
+    verifier: [{ delayMs: 60_000, json: { satisfied: true } }],
+  };
+  const timeline = [{ atMs: HOURS + 180_000, do: "approve", node: "merge" }];
+  return stage.cast("paused", "Pair", "With a pause", { turns, timeline });
 }
 
-test("C15: the wheel zooms around the pointer, bars stay proportional, Fit shows all again", () =>
-  withPage(`/casts/${demo}`, {}, async (page) => {
+test("C15: the wheel zooms around the pointer, bars stay proportional, Fit shows all again", { skip }, () =>
+  withPage(`/casts/${DEMO}`, async (page) => {
     const whole = await drawn(page);
     const axis = await page.locator(".tl .axis").boundingBox();
     await page.mouse.move(axis.x + axis.width * 0.5, axis.y + 10);
@@ -69,10 +69,11 @@ test("C15: the wheel zooms around the pointer, bars stay proportional, Fit shows
     assert.equal(await drawn(page), whole);
     await byId(page, "tl-in").click();
     assert.ok(Math.abs((await drawn(page)) - whole / 2) < 1);
-  }));
+  }),
+);
 
-test("a brush filters the events, survives a reload, and can be cleared", () =>
-  withPage(`/casts/${demo}`, {}, async (page, server) => {
+test("a brush filters the events, survives a reload, and can be cleared", { skip }, () =>
+  withPage(`/casts/${DEMO}`, async (page) => {
     const axis = await page.locator(".tl .axis").boundingBox();
     await page.mouse.move(axis.x + axis.width * 0.2, axis.y + 12);
     await page.mouse.down();
@@ -83,7 +84,7 @@ test("a brush filters the events, survives a reload, and can be cleared", () =>
       const search = new URLSearchParams(location.search);
       return [Number(search.get("evfrom")), Number(search.get("evto"))];
     });
-    assert.ok(from > 1 && to > from && to < server.casts.get(demo).events.length, `${from} ${to}`);
+    assert.ok(from > 1 && to > from && to < (await stage.view(DEMO)).lastSeq, `${from} ${to}`);
     await byId(page, "dock-events").click();
     await page.reload();
     const wanted = `${to - from + 1} of`;
@@ -95,10 +96,11 @@ test("a brush filters the events, survives a reload, and can be cleared", () =>
     assert.equal(await byId(page, `row-${from - 1}`).count(), 0);
     await byId(page, "events-span").getByRole("button").click();
     await page.waitForFunction(() => !location.search.includes("evfrom"));
-  }));
+  }),
+);
 
-test("stretches in which nothing ran are cut, say how long they were, and can be shown", () =>
-  withPage("/casts/paused", { extra: [withPause()] }, async (page) => {
+test("stretches in which nothing ran are cut, say how long they were, and can be shown", { skip }, () =>
+  withPage(`/casts/${paused()}`, async (page) => {
     assert.equal(await byId(page, "timeline").getAttribute("data-cut"), "1");
     assert.match(await byId(page, "gap").textContent(), /^3:0\d:\d\d$/);
     await proportional(page);
@@ -108,20 +110,23 @@ test("stretches in which nothing ran are cut, say how long they were, and can be
     assert.ok((await drawn(page)) - short > HOURS * 0.9);
     await byId(page, "cut-idle").click();
     await byId(page, "gap").waitFor();
-  }));
+  }),
+);
 
-test("what waits for a person is a bar of its own", () =>
-  withPage("/casts/20261115T130214-5d20e1", {}, async (page) => {
+test("what waits for a person is a bar of its own", { skip }, () =>
+  withPage(`/casts/${ASKS}`, async (page) => {
     await byId(page, "rest-needs_you-merge").waitFor();
-  }));
+  }),
+);
 
-test("an event is reached by its number", () =>
-  withPage(`/casts/${demo}?dock=timeline`, {}, async (page) => {
+test("an event is reached by its number", { skip }, () =>
+  withPage(`/casts/${DEMO}?dock=timeline`, async (page) => {
     await byId(page, "dock-events").click();
     await byId(page, "goto").fill("30");
     await page.keyboard.press("Enter");
-    await page.waitForFunction(() => window.__state?.seq === 30);
+    await showsEvent(page, 30);
     assert.match(await byId(page, "event-raw").textContent(), /Event 30/);
     await byId(page, "goto").fill("999999");
     assert.equal(await byId(page, "goto").getAttribute("aria-invalid"), "true");
-  }));
+  }),
+);

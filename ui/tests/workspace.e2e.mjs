@@ -5,7 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { violations } from "./axe.mjs";
-import { byId, launch } from "./browser.mjs";
+import { byId, castIs, launch } from "./browser.mjs";
 import { skip, start } from "./editor-server.mjs";
 
 const utility = (script) => ({ type: "utility", parse: "text", command: ["sh", "-c", `cat >/dev/null; ${script}`] });
@@ -92,7 +92,7 @@ test("a cast in a copy shows its files and their lines; they are applied, and th
   git("commit", "--quiet", "--message=Begin");
   const page = await server.page(browser, "/casts");
   const id = await begin(page, "Edit");
-  await page.waitForFunction(() => window.__state?.status === "completed");
+  await castIs(page, "Done");
   assert.equal(readFileSync(notes(), "utf8"), "one\n");
   await byId(page, "dock-events").click();
   await page.getByText(`materia/${id} is at`).first().waitFor();
@@ -144,21 +144,21 @@ test("a cast whose copy was changed waits, and goes on with the files put back o
     ["go-on", /^mine\n/],
   ]) {
     const id = await begin(page, "Ask");
-    await page.waitForFunction(() => window.__state?.status === "waiting");
+    await castIs(page, "Needs you");
     await byId(page, "dock-files").click();
     const folder = await byId(page, "workspace-folder").textContent();
     assert.ok(existsSync(join(folder, "notes.txt")), folder);
     writeFileSync(join(folder, "notes.txt"), "mine\n");
     const approved = await server.ask(`/casts/${id}/commands`, { do: "approve", node: "add" });
     assert.equal(approved.status, 200);
-    await page.waitForFunction(() => window.__state?.waiting?.reason === "workspace");
+    await byId(page, "banner-act").getByText("Choose the files").waitFor();
     await byId(page, "banner-act").click();
     const card = byId(page, `inbox-${id}`);
     await card.locator('[data-testid="cli"]', { hasText: "--put-back" }).waitFor();
     assert.deepEqual(await violations(page), []);
     await card.locator(`[data-testid="${answer}"]`).click();
     await byId(page, "cast-page").waitFor();
-    await page.waitForFunction(() => window.__state?.status === "completed");
+    await castIs(page, "Done");
     assert.match(git("show", `materia/${id}:notes.txt`), wanted);
   }
   assert.deepEqual(page.trouble, []);

@@ -2,54 +2,12 @@
 //!
 //! The result is data: the command line prints commands, the page shows buttons.
 
+pub use materia_contract::api::{Next, NodeBound};
 use materia_contract::{
     Amount, Approval, Budget, Do, Node, NodeId, RunFailed, RunId, RunWaiting, UsageTotals,
     WaitReason,
 };
 use materia_kernel::{Phase, Question, Run, could_skip, question};
-use serde::Serialize;
-
-/// Something that a person can do to bring a cast on.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(tag = "do", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum Next {
-    /// Say something to the socket that waits; what, the person knows.
-    Say,
-    /// Let one socket spend more; how much, the person knows.
-    NodeBudget {
-        /// The socket.
-        node: NodeId,
-        /// The bounds that it has.
-        bounds: Vec<NodeBound>,
-    },
-    /// Resume with the files that the last event names, without later changes (W10).
-    #[serde(rename = "resume")]
-    PutBack {
-        /// Always true.
-        put_back: bool,
-    },
-    /// Exactly this.
-    #[serde(untagged)]
-    Do(Do),
-}
-
-impl From<Do> for Next {
-    fn from(what: Do) -> Self {
-        Self::Do(what)
-    }
-}
-
-/// A bound of one socket.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub enum NodeBound {
-    /// Time spent in its turns.
-    TimeMs,
-    /// Cost.
-    Cost,
-    /// Turns.
-    Turns,
-}
 
 /// Where a cast stands.
 #[derive(Debug)]

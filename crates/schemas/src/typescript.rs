@@ -22,7 +22,7 @@ pub fn typescript() -> String {
     let shapes = described.pointer("/components/schemas").and_then(Value::as_object);
     for (name, schema) in shapes.into_iter().flatten() {
         // Writing to a text cannot fail.
-        let _ = writeln!(text, "\nexport type {} = {};", plain(name), of(schema));
+        let _ = writeln!(text, "export type {} = {};", plain(name), of(schema));
     }
     text
 }

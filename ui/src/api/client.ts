@@ -1,7 +1,7 @@
 // One way to the server: every request carries the page's key, every refusal becomes a `Refusal`.
 import { keep, kept } from "../shared/kept";
 import { keyedHash } from "./blake3";
-import type { Problem } from "./types";
+import type { Problem } from "./generated";
 
 const KEY = "materia.key";
 const VERIFIER = "materia.verifier";
@@ -49,7 +49,7 @@ export async function proved(): Promise<void> {
   if (!verifier || proof !== keyedHash(verifier, `${nonce}:${location.port || "80"}`)) {
     const detail =
       "Another program answers at this address, or all browsers were signed out. The page sent nothing to it. Open the page with a new link.";
-    throw new Refusal({ title: "Not the server", status: 0, code: "other_server", detail });
+    throw new Refusal({ type: "about:blank", title: "Not the server", status: 0, code: "other_server", detail });
   }
   proven = true;
 }
@@ -100,7 +100,8 @@ async function problemOf(answer: Response): Promise<Problem> {
     const problem = JSON.parse(text) as Problem;
     return { ...problem, status: answer.status, code: problem.code ?? String(answer.status) };
   } catch {
-    return { title: answer.statusText, status: answer.status, code: String(answer.status), detail: text.slice(0, 500) };
+    const code = String(answer.status);
+    return { type: "about:blank", title: answer.statusText, status: answer.status, code, detail: text.slice(0, 500) };
   }
 }
 
@@ -151,9 +152,9 @@ export async function get<T>(path: string, query?: Query, signal?: AbortSignal):
   return (await answer.json()) as T;
 }
 
-export async function getText(path: string, query?: Query): Promise<string> {
+export async function getText(path: string, query?: Query, signal?: AbortSignal): Promise<string> {
   if (local) return local.text(path);
-  return (await ask(path, query, { headers: authorised() })).text();
+  return (await ask(path, query, { headers: authorised(), ...(signal ? { signal } : {}) })).text();
 }
 
 /** Acts once: the key belongs to what the person did, so a repeated request does nothing more. */

@@ -1,7 +1,8 @@
 // Long texts of events: the server names them by their hash. Words stand for them until somebody looks.
 import { bytes } from "../shared/format";
 import { get, getText, isLocal, type Query } from "./client";
-import type { JournalEvent, Json, Page } from "./types";
+import { field } from "./events";
+import type { EventLine, EventsPage, Json } from "./generated";
 
 export interface LongText {
   hash: string;
@@ -20,9 +21,9 @@ export function longText(words: unknown): LongText | null {
 }
 
 /** An event with words in the place of each text that is named. */
-export function withWords(event: JournalEvent): JournalEvent {
+export function withWords(event: EventLine): EventLine {
   const data = worded(event.data as Json);
-  return data === event.data ? event : { ...event, data };
+  return data === event.data ? event : ({ ...event, data } as EventLine);
 }
 
 function worded(value: Json): Json {
@@ -51,18 +52,23 @@ function worded(value: Json): Json {
 export const readText = (text: LongText, project: string | null) => getText(`/blobs/${text.hash}`, { project });
 
 /** An event with these texts of its data, where they are named and not too long. */
-export async function withTexts(event: JournalEvent, fields: string[], project: string | null): Promise<JournalEvent> {
+export async function withTexts(event: EventLine, project: string | null): Promise<EventLine> {
   let data = event.data;
-  for (const field of fields) {
-    const text = longText(data?.[field]);
-    if (text && text.bytes <= READ_BYTES_MAX) data = { ...data, [field]: await readText(text, project) };
+  for (const name of ["text", "output", "message"] as const) {
+    const text = longText(field(event, name));
+    if (text && text.bytes <= READ_BYTES_MAX) data = { ...data, [name]: await readText(text, project) };
   }
-  return data === event.data ? event : { ...event, data };
+  return data === event.data ? event : ({ ...event, data } as EventLine);
 }
 
-/** A page of events, with words in the place of long texts. */
-export async function readEvents(cast: string, query: Query): Promise<Page<JournalEvent>> {
-  const page = await get<Page<JournalEvent>>(`/casts/${encodeURIComponent(cast)}/events`, query);
+/** A page of events, with words in the place of long texts: what comes from the server may name them instead. */
+export async function readEvents(
+  cast: string,
+  query: Query,
+  signal?: AbortSignal,
+): Promise<{ items: EventLine[]; next: number | null }> {
+  const page = await get<EventsPage>(`/casts/${encodeURIComponent(cast)}/events`, query, signal);
+  const items = page.items as unknown as EventLine[];
   // An exported file has its texts where they are.
-  return isLocal() ? page : { ...page, items: page.items.map(withWords) };
+  return { items: isLocal() ? items : items.map(withWords), next: page.next ?? null };
 }

@@ -1,7 +1,7 @@
 // What may stand at a place of a configuration: names of fields and words from its schema, and names of its own things.
 import { getLocation } from "jsonc-parser";
 import schemaFile from "../../../schemas/config.schema.json";
-import type { Json } from "../api/types";
+import type { Json } from "../api/generated";
 import { type Loadout, object, strings } from "./loadout";
 
 interface Schema {

@@ -1,5 +1,5 @@
 // What can be done about a finding with one press. A fix is an edit like any other: it can be taken back.
-import type { Finding, Json } from "../api/types";
+import type { Finding, Json } from "../api/generated";
 import { object, text } from "./loadout";
 import { pointerParts, pointerPath } from "./places";
 import { at, readIn } from "./sockets";

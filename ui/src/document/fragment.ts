@@ -1,6 +1,6 @@
 // Copying a part of a loadout as JSON, and pasting it: ids are given anew, and nothing leads to where nothing is.
 import { isEnd } from "../api/ends";
-import type { Json } from "../api/types";
+import type { Json } from "../api/generated";
 import { type JsonObject, type Loadout, loadoutOf, nextSocketId, object, strings } from "./loadout";
 import { freeLoopId } from "./loops";
 import { at, readIn, references, type SocketParams } from "./sockets";

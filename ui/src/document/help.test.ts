@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Json } from "../api/types";
+import type { Json } from "../api/generated";
 import { fixFor, proposals, readIn, Writer } from "./index";
 
 const shipped = readFileSync(join(import.meta.dirname, "../../../loadouts/Full-Auto.json"), "utf8");
@@ -11,7 +11,7 @@ const labels = (text: string, mark = "¦") =>
   proposals(text.replace(mark, ""), text.indexOf(mark), names).map((one) => one.label);
 const fixed = (text: string, code: string, pointer: string) => {
   const writer = new Writer(text);
-  const fix = fixFor({ code, message: "", pointer }, writer.value([]));
+  const fix = fixFor({ code, severity: "error", message: "", pointer }, writer.value([]));
   fix?.apply(writer);
   return { label: fix?.label, value: writer.value([]) as Json };
 };
@@ -45,5 +45,5 @@ test("fixes: the edge is put before the one that always matches; the socket is p
   expect(fixed(text, "graph::needs-json", "/loadouts/L/sockets/a/edges/1/when").value).toMatchObject({
     loadouts: { L: { sockets: { a: { parse: "json" } } } },
   });
-  expect(fixFor({ code: "nothing::known", message: "", pointer: "/loadouts/L" }, {})).toBe(null);
+  expect(fixFor({ code: "nothing::known", severity: "error", message: "", pointer: "/loadouts/L" }, {})).toBe(null);
 });

@@ -1,6 +1,6 @@
 // A loadout as the document says it: read leniently, since a document under way has faults.
 import { isEnd } from "../api/ends";
-import type { Condition, Json } from "../api/types";
+import type { Condition, Json } from "../api/generated";
 
 export type JsonObject = { [key: string]: Json };
 

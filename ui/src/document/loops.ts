@@ -1,5 +1,5 @@
 // Loops and their exits. An exit is drawn as an edge; that edge is worked out and never written (G19).
-import type { Condition, Json } from "../api/types";
+import type { Condition, Json } from "../api/generated";
 import { exitOf, type Loadout, type LoopDoc } from "./loadout";
 import { at, dropLoop, readIn } from "./sockets";
 import type { Writer } from "./writer";

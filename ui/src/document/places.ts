@@ -1,5 +1,5 @@
 // Places in a document: JSON pointers, lines, and the thing of a loadout that a place belongs to.
-import type { Json } from "../api/types";
+import type { Json } from "../api/generated";
 import { exitEdgeId, type Loadout } from "./loadout";
 import { find, type Path, parse } from "./writer";
 

@@ -1,5 +1,5 @@
 // What can be done to sockets and their edges. Each act changes the text through a `Writer`.
-import type { Condition, Json } from "../api/types";
+import type { Condition, Json } from "../api/generated";
 import { innermost, type Loadout, loadoutOf, nextSocketId, object, type Spot, strings, text } from "./loadout";
 import type { Path, Writer } from "./writer";
 

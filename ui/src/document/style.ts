@@ -1,6 +1,6 @@
 // How a value is written into a configuration: on one line where it fits, otherwise a line for each part.
 import type { Node } from "jsonc-parser";
-import type { Json } from "../api/types";
+import type { Json } from "../api/generated";
 
 /** Lines do not become longer than this if they can be broken. */
 export const WIDTH = 118;

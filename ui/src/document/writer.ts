@@ -1,7 +1,7 @@
 // Changes a configuration as text: only the ranges that a change is about are touched, so that comments, trailing
 // commas, unknown fields and the spelling of everything else stay byte for byte.
 import { createScanner, getNodeValue, type Node, type ParseError, parseTree } from "jsonc-parser";
-import type { Json } from "../api/types";
+import type { Json } from "../api/generated";
 import { reflowed, type Style, styleOf, WIDTH, written } from "./style";
 
 export type Path = (string | number)[];

@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { JournalEvent } from "../api/types";
+import type { EventLine } from "../api/generated";
 import { arrivals } from "./arrivals";
 import { fold } from "./fold";
 import { emptyState } from "./state";
 
-const file = join(import.meta.dirname, "../../dev/fixtures/20261115T124651-09a44c.json");
-const { events } = JSON.parse(readFileSync(file, "utf8")) as { events: JournalEvent[] };
+const file = join(import.meta.dirname, "../testing/demo.json");
+const { events } = JSON.parse(readFileSync(file, "utf8")) as { events: EventLine[] };
 const state = fold(emptyState("demo"), events);
 
 test("a turn that was sent back names who sent it, on which condition, and how often it may be", () => {

@@ -1,5 +1,6 @@
 // Over which lines a turn got what it took: who sent it, on which condition, and the how-manieth time. Pure.
-import type { Condition, JournalEvent, Plan } from "../api/types";
+import { field } from "../api/events";
+import type { Condition, EventLine, Plan } from "../api/generated";
 import type { Turn } from "./state";
 
 export interface Arrival {
@@ -26,7 +27,7 @@ function lineOf(plan: Plan, id: string): { from: string; when: Arrival["when"]; 
 }
 
 /** `events` are those that are held; what lies before them is not told. */
-export function arrivals(events: readonly JournalEvent[], plan: Plan | null, turn: Turn): Arrival[] {
+export function arrivals(events: readonly EventLine[], plan: Plan | null, turn: Turn): Arrival[] {
   if (!plan) return [];
   const taken = new Set(turn.consumed);
   const items = new Map<number, string | null>();
@@ -35,7 +36,7 @@ export function arrivals(events: readonly JournalEvent[], plan: Plan | null, tur
   for (const event of events) {
     if (event.seq >= turn.seq) break;
     if (event.type === "turn.started") items.set(event.seq, event.data.item ?? null);
-    const item = items.get(event.data?.turn) ?? null;
+    const item = items.get(field(event, "turn") ?? 0) ?? null;
     if (event.type === "route.selected" && event.data.edgeId) {
       const key = `${event.data.edgeId} ${item ?? ""}`;
       counts.set(key, (counts.get(key) ?? 0) + 1);

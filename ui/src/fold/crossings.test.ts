@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { JournalEvent } from "../api/types";
+import { field } from "../api/events";
+import type { EventLine } from "../api/generated";
 import { crossings } from "./crossings";
 
-const file = join(import.meta.dirname, "../../dev/fixtures/20261115T124651-09a44c.json");
-const { events } = JSON.parse(readFileSync(file, "utf8")) as { events: JournalEvent[] };
+const file = join(import.meta.dirname, "../testing/demo.json");
+const { events } = JSON.parse(readFileSync(file, "utf8")) as { events: EventLine[] };
 const EDGE = "Socket-3->Socket-2";
 
 test("a payload waits on its line until a turn takes it, and names that turn", () => {
@@ -17,11 +18,11 @@ test("a payload waits on its line until a turn takes it, and names that turn", (
   const taker = events.find((event) => event.seq === now?.by);
   expect(now?.fate).toBe("consumed");
   expect(taker?.type).toBe("turn.started");
-  expect(taker?.data.consumed).toContain(sent.data.payloadId);
+  expect(field(taker, "consumed")).toContain(field(sent, "payloadId"));
 });
 
 test("what did not arrive says why, and other lines are not told of", () => {
-  const event = (seq: number, type: string, data: object) => ({ seq, type, data }) as unknown as JournalEvent;
+  const event = (seq: number, type: string, data: object) => ({ seq, type, data }) as unknown as EventLine;
   const log = [
     event(1, "handoff.sent", { payloadId: "a", edgeId: "e", to: "x", preview: "1" }),
     event(2, "handoff.sent", { payloadId: "b", edgeId: "e", to: "x", preview: "2" }),

@@ -1,5 +1,6 @@
 // What went over a line, and what became of each payload. Pure.
-import type { JournalEvent } from "../api/types";
+import { field } from "../api/events";
+import type { EventLine } from "../api/generated";
 
 /** Types of the events that tell of payloads. */
 export const PAYLOAD_EVENTS =
@@ -24,14 +25,15 @@ export interface Crossing {
 }
 
 /** Events up to one; what lies before those that are held is not told. */
-export function crossings(events: readonly JournalEvent[], edge: string, upto: number): Crossing[] {
+export function crossings(events: readonly EventLine[], edge: string, upto: number): Crossing[] {
   const found = new Map<string, Crossing>();
   const items = new Map<number, string | null>();
   const end = (id: string, fate: Fate, by: number, reason: string | null = null) => {
     const one = found.get(id);
     if (one && one.fate === "waits") found.set(id, { ...one, fate, by, reason });
   };
-  for (const { type, seq, data } of events) {
+  for (const event of events) {
+    const { type, seq, data } = event;
     if (seq > upto) break;
     if (type === "turn.started") {
       items.set(seq, data.item ?? null);
@@ -45,7 +47,7 @@ export function crossings(events: readonly JournalEvent[], edge: string, upto: n
         payloadId: data.payloadId,
         to: data.to,
         turn: data.turn ?? null,
-        item: items.get(data.turn) ?? null,
+        item: items.get(data.turn ?? 0) ?? null,
         preview: data.preview ?? "",
         fate: "waits",
         by: null,
@@ -56,7 +58,7 @@ export function crossings(events: readonly JournalEvent[], edge: string, upto: n
       if (one?.fate === "waits") found.set(one.payloadId, { ...one, fate: "consumed" });
     } else if (type === "item.skipped") for (const id of data.dropped ?? []) end(id, "skipped", seq);
     else if (/^payload\.(superseded|dropped|deduplicated|filtered)$/.test(type))
-      end(data.payloadId, type.slice("payload.".length) as Fate, seq, data.reason ?? null);
+      end(field(event, "payloadId") ?? "", type.slice("payload.".length) as Fate, seq, field(event, "reason") ?? null);
   }
   return [...found.values()];
 }

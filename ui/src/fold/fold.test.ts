@@ -1,30 +1,24 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { CastView, JournalEvent, Visit } from "../api/types";
+import type { CastView, EventLine, Visit } from "../api/generated";
 import { fold } from "./fold";
 import { fromView } from "./report";
 import { type CastState, emptyState } from "./state";
 import { castState, litEdges, loopItems, sentence, shownState } from "./view";
 
-const folder = join(import.meta.dirname, "../../dev/fixtures");
 interface Recorded {
   id: string;
   report: CastView;
-  events: JournalEvent[];
+  events: EventLine[];
 }
-const casts = readdirSync(folder)
-  .filter((name) => /^\d/.test(name))
-  .map((name) => JSON.parse(readFileSync(join(folder, name), "utf8")) as Recorded);
-const demo = named("20261115T124651-09a44c");
-
-function named(id: string): Recorded {
-  const found = casts.find((cast) => cast.id === id);
-  if (!found) throw new Error(`no recording ${id}`);
-  return found;
-}
+const demo = JSON.parse(readFileSync(join(import.meta.dirname, "../testing/demo.json"), "utf8")) as Recorded;
+const casts = [demo];
 function at(cast: Recorded, seq: number): CastState {
   return fold(emptyState(cast.id), cast.events.slice(0, seq));
+}
+function event(seq: number, type: EventLine["type"], data: object, nodeId: string | null = null): EventLine {
+  return { seq, ts: seq, wallTime: "", type, nodeId, data } as EventLine;
 }
 function visitsOf(state: CastState): Partial<Visit>[] {
   return state.turns.map(({ socket, visit, attempt, item, itemLabel, outcome, satisfied, reason }) => ({
@@ -105,38 +99,29 @@ test("the demo at its rework", () => {
 });
 
 test("each way of waiting has its state", () => {
-  const word = (id: string) => castState(at(named(id), 9999)).word;
-  expect(word("20261115T130214-5d20e1")).toBe("Needs you");
-  expect(word("20261115T123108-c0ffee")).toBe("Stalled");
-  expect(word("20261115T100502-e99a01")).toBe("Failed");
-  expect(word("20261115T091433-ab0123")).toBe("Aborted");
-  expect(shownState(at(named("20261115T130214-5d20e1"), 99), "merge")).toBe("needs_you");
-  expect(shownState(at(named("20261115T123108-c0ffee"), 99), "coder")).toBe("stalled");
-  expect(shownState(at(named("20261115T123108-c0ffee"), 99), "tester")).toBe("queued");
+  const before = at(demo, 44);
+  const waiting = (reason: string) =>
+    fold(before, [event(45, "run.waiting", { reason, node: "Socket-2", message: "it waits" })]);
+  const words = ["approval", "multi_turn", "stall", "budget", "interactive"].map(
+    (reason) => castState(waiting(reason)).word,
+  );
+  expect(words).toEqual(["Needs you", "Needs you", "Stalled", "Needs you", "Paused"]);
+  expect(shownState(waiting("stall"), "Socket-2")).toBe("stalled");
+  expect(shownState(waiting("approval"), "Socket-2")).toBe("needs_you");
+  const failed = fold(before, [event(45, "run.failed", { code: "internal", message: "no", socket: "Socket-2" })]);
+  expect([castState(failed).word, shownState(failed, "Socket-2")]).toEqual(["Failed", "failed"]);
+  const aborted = fold(before, [event(45, "run.aborted", { reason: "enough" })]);
+  expect([castState(aborted).word, shownState(aborted, "Socket-2")]).toEqual(["Aborted", "aborted"]);
 });
 
 test("an item that a person stopped is not done, and what waited for it is gone", () => {
   const cut = demo.events.findIndex((event) => event.type === "follow_up.captured");
-  const before = fold(at(demo, cut), [
-    { seq: cut + 1, ts: 1, wallTime: "", type: "payload.delivered", nodeId: "Socket-2", data: { payloadId: "p" } },
-  ]);
+  const before = fold(at(demo, cut), [event(cut + 1, "payload.delivered", { payloadId: "p" }, "Socket-2")]);
   expect(before.waits["Socket-2"]).toContain("p");
   const index = before.loops.workItems?.index ?? 0;
   const state = fold(before, [
-    {
-      seq: cut + 2,
-      ts: 2,
-      wallTime: "",
-      type: "item.skipped",
-      data: { loop: "workItems", index, item: "WI-2", itemLabel: "", dropped: ["p"], reason: "enough" },
-    },
-    {
-      seq: cut + 3,
-      ts: 3,
-      wallTime: "",
-      type: "cursor.advanced",
-      data: { loop: "workItems", index: index + 1, count: 3, exhausted: false },
-    },
+    event(cut + 2, "item.skipped", { loop: "workItems", index, item: "WI-2", dropped: ["p"], reason: "enough" }),
+    event(cut + 3, "cursor.advanced", { loop: "workItems", index: index + 1, count: 3, exhausted: false }),
   ]);
   expect(state.waits["Socket-2"]).toEqual([]);
   const loop = state.loops.workItems;
@@ -148,7 +133,6 @@ test("an item that a person stopped is not done, and what waited for it is gone"
 });
 
 test("a state taken up in the middle knows which items were stopped, and believes no item about it", () => {
-  const event = (seq: number, type: string, data: object): JournalEvent => ({ seq, ts: seq, wallTime: "", type, data });
   const view = {
     castId: "c",
     status: "running",
@@ -172,8 +156,6 @@ test("a state taken up in the middle knows which items were stopped, and believe
 });
 
 test("a cast in a workspace runs until its branch is published", () => {
-  const event = (seq: number, type: string, data: object) =>
-    ({ seq, ts: seq, wallTime: "", type, data }) as JournalEvent;
   const created = event(1, "run.created", { ...demo.events[0]?.data, workspace: { kind: "own" } });
   const begun = fold(emptyState("own"), [created, event(2, "workspace.publishing", {})]);
   expect([begun.own, begun.publishing, begun.status]).toEqual([true, true, "running"]);

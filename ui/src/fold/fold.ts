@@ -1,9 +1,10 @@
 // The fold: events in, state out. Pure; the same events give the same state, wherever it begins.
-import type { JournalEvent, Json, Plan } from "../api/types";
+import type { EventOf } from "../api/events";
+import type { EventLine, Json, TurnCompleted } from "../api/generated";
 import type { CastState, LoopState, Turn } from "./state";
 
 /** Applies events to a copy. Events that the state has seen already are passed over. */
-export function fold(before: CastState, events: readonly JournalEvent[]): CastState {
+export function fold(before: CastState, events: readonly EventLine[]): CastState {
   const state = copy(before);
   for (const event of events) if (event.seq > state.seq) apply(state, event);
   return state;
@@ -33,11 +34,12 @@ function copy(state: CastState): CastState {
   };
 }
 
-function apply(state: CastState, event: JournalEvent): void {
+function apply(state: CastState, event: EventLine): void {
   state.seq = event.seq;
   state.ts = event.ts;
   state.wall = event.wallTime;
-  const change = changes[event.type];
+  // Each kind has a change of its own kind of event, which the compiler cannot follow through the index.
+  const change = changes[event.type] as Change<EventLine> | undefined;
   change?.(state, event, event.nodeId ?? "");
 }
 
@@ -65,11 +67,11 @@ function weigh(state: CastState, last: boolean): void {
   state.verdict = ends.length > 0 ? ends.every((one) => one.verdict) : last;
 }
 
-type Change = (state: CastState, event: JournalEvent, node: string) => void;
+type Change<E extends EventLine> = (state: CastState, event: E, node: string) => void;
 
-const changes: Record<string, Change> = {
+const changes: { [T in EventLine["type"]]?: Change<EventOf<T>> } = {
   "run.created": (state, { data, ts, wallTime }) => {
-    const plan = data.plan as Plan;
+    const { plan } = data;
     state.startTs = ts;
     state.startedAt = wallTime;
     state.status = "running";
@@ -252,7 +254,7 @@ const changes: Record<string, Change> = {
   },
 };
 
-function started(state: CastState, event: JournalEvent, node: string): void {
+function started(state: CastState, event: EventOf<"turn.started">, node: string): void {
   const { data } = event;
   const turn: Turn = {
     seq: event.seq,
@@ -292,16 +294,16 @@ function nameItem(state: CastState, node: string, turn: Turn): void {
 
 function ended(
   state: CastState,
-  event: JournalEvent,
+  event: EventOf<"turn.completed" | "turn.failed" | "turn.interrupted">,
   node: string,
   outcome: Turn["outcome"],
   reason: string | null,
   satisfied: boolean | null,
   output: string | null | undefined,
 ): void {
-  const seq: number = event.data.turn;
+  const seq = event.data.turn;
   state.open[node] = (state.open[node] ?? []).filter((open) => open !== seq);
-  const usage = event.data.usage ?? null;
+  const usage = "usage" in event.data ? event.data.usage : null;
   const tokens = (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
   const cost: number | null = usage?.cost ?? null;
   const total = cost === null ? (state.usage.cost ?? null) : (state.usage.cost ?? 0) + cost;
@@ -325,11 +327,7 @@ function ended(
 }
 
 /** The JSON object in an output: the event says where it lies, in bytes. */
-export function objectOf(data: {
-  output?: string;
-  whole?: string;
-  object?: [number, number] | null;
-}): Json | undefined {
+export function objectOf(data: Pick<TurnCompleted, "object" | "output" | "whole">): Json | undefined {
   const text = data.whole ?? data.output;
   if (!data.object || typeof text !== "string") return undefined;
   const bytes = new TextEncoder().encode(text);
@@ -341,7 +339,7 @@ export function objectOf(data: {
 }
 
 /** What an answer comes to, in a line: its items, what it says, or its verdict. */
-function glance(data: JournalEvent["data"]): string | null {
+function glance(data: TurnCompleted): string | null {
   if (Array.isArray(data.workItems))
     return `${data.workItems.length} work ${data.workItems.length === 1 ? "item" : "items"}`;
   // A command says last what went wrong.
@@ -352,19 +350,21 @@ function glance(data: JournalEvent["data"]): string | null {
   return null;
 }
 
-function contextOf(data: {
-  context?: string | null;
-  output?: string;
-  whole?: string;
-  object?: [number, number] | null;
-}): string | null {
+function contextOf(data: TurnCompleted): string | null {
   if (typeof data.context === "string") return data.context;
   const object = objectOf(data);
   const context = object && typeof object === "object" && !Array.isArray(object) ? object.context : null;
   return typeof context === "string" ? context : null;
 }
 
-function gone(state: CastState, event: JournalEvent, node: string): void {
+type Payload =
+  | "payload.consumed"
+  | "payload.superseded"
+  | "payload.dropped"
+  | "payload.deduplicated"
+  | "payload.filtered";
+
+function gone(state: CastState, event: EventOf<Payload>, node: string): void {
   state.waits[node] = (state.waits[node] ?? []).filter((id) => id !== event.data.payloadId);
 }
 
@@ -390,7 +390,7 @@ function noteTitles(state: CastState, node: string, items: unknown): void {
   if (Array.isArray(items)) state.titles[node] = items.map(titleOf);
 }
 
-function titleOf(item: Json): string {
+export function titleOf(item: Json): string {
   if (item && typeof item === "object" && !Array.isArray(item) && typeof item.title === "string") return item.title;
   return typeof item === "string" ? item : "";
 }

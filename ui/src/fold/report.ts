@@ -1,11 +1,13 @@
 // A state taken up in the middle: from what the server says of a cast as of an event.
-import type { CastView, JournalEvent } from "../api/types";
+import { field } from "../api/events";
+import type { CastView, EventLine } from "../api/generated";
+import { titleOf } from "./fold";
 import { type CastState, emptyState, type LoopState } from "./state";
 
 /** Events that the view does not tell: which items of the present entry of each loop a person stopped. */
 export const BESIDE_VIEW = "loop.entered,item.skipped";
 
-export function fromView(view: CastView, beside: readonly JournalEvent[] = []): CastState {
+export function fromView(view: CastView, beside: readonly EventLine[] = []): CastState {
   const seq = view.at ?? view.lastSeq;
   const state = emptyState(view.castId);
   const startTs = view.startedAt ? Date.parse(view.startedAt) * 1000 : 0;
@@ -17,7 +19,7 @@ export function fromView(view: CastView, beside: readonly JournalEvent[] = []): 
       index: loop.index,
       total: loop.total,
       exhausted: loop.index >= loop.total,
-      labels: loop.items.map((item) => item.label ?? item.title ?? ""),
+      labels: loop.items.map(titleOf),
       sentBack: 0,
       skipped: skippedIn(beside, loop.id),
     };
@@ -59,10 +61,10 @@ export function fromView(view: CastView, beside: readonly JournalEvent[] = []): 
   };
 }
 
-function skippedIn(events: readonly JournalEvent[], loop: string): number[] {
+function skippedIn(events: readonly EventLine[], loop: string): number[] {
   let skipped: number[] = [];
   for (const event of events) {
-    if (event.data?.loop !== loop) continue;
+    if (field(event, "loop") !== loop) continue;
     if (event.type === "loop.entered") skipped = [];
     else if (event.type === "item.skipped") skipped.push(event.data.index);
   }

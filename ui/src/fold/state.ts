@@ -2,16 +2,16 @@
 import type {
   Budget,
   CastStatus,
-  Failure,
   GlobalMode,
   Json,
+  OpenQuestion,
   Pace,
   Plan,
-  Question,
+  RunFailed,
+  RunWaiting,
   SocketState,
-  Usage,
-  Waiting,
-} from "../api/types";
+  UsageTotals,
+} from "../api/generated";
 
 export interface Turn {
   seq: number;
@@ -90,8 +90,8 @@ export interface CastState {
   pace: Pace;
   globalMode: GlobalMode;
   budget: Budget;
-  waiting: Waiting | null;
-  error: Failure | null;
+  waiting: RunWaiting | null;
+  error: RunFailed | null;
   abortReason: string | null;
   fromCastId: string | null;
   fork: { castId: string; seq: number } | null;
@@ -106,7 +106,7 @@ export interface CastState {
   variables: Record<string, Json>;
   /** The event that last changed each variable. */
   changedAt: Record<string, number>;
-  usage: Usage;
+  usage: UsageTotals;
   turns: Turn[];
   /** Turns before this event are not in `turns`: the cast was taken up in the middle. */
   turnsFrom: number;
@@ -120,7 +120,7 @@ export interface CastState {
   payloadEdge: Record<string, string>;
   loops: Record<string, LoopState>;
   titles: Record<string, string[]>;
-  questions: Record<string, Question & { seq: number }>;
+  questions: Record<string, OpenQuestion & { seq: number }>;
   stall: { socket: string; evidence: number[] } | null;
   blocked: Record<string, string>;
   messages: { seq: number; socket: string; text: string; ts: number }[];

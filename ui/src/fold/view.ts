@@ -1,5 +1,5 @@
 // Questions to the state: where a socket stands, what is said of a cast in one sentence.
-import type { PlanNode, SocketState } from "../api/types";
+import type { Node as PlanNode, SocketState } from "../api/generated";
 import { oneLine } from "../shared/text";
 import { itemKey } from "./fold";
 import type { CastState, LoopItem, LoopState, Turn } from "./state";

@@ -5,9 +5,10 @@ import { isEnd } from "../api/ends";
 import { ringOf } from "./rows";
 import "@xyflow/react/dist/base.css";
 import { Maximize, Minus, Plus } from "lucide-react";
-import { type KeyboardEvent, useEffect, useMemo } from "react";
-import type { Grid } from "../api/types";
+import { type KeyboardEvent, memo, useEffect } from "react";
+import type { Grid } from "../api/generated";
 import { typing } from "../shared/typing";
+import { useSettled } from "../shared/useSettled";
 import { useDrawing } from "./elk";
 import { Legend } from "./Legend";
 import { LineDrawn } from "./LineDrawn";
@@ -126,8 +127,8 @@ function edgesOf(props: GraphProps, drawn: Drawn): LineEdge[] {
 function Flow(props: GraphProps & { drawn: Drawn }) {
   const { drawn } = props;
   const flow = useReactFlow();
-  const nodes = useMemo(() => nodesOf(props, drawn), [props, drawn]);
-  const edges = useMemo(() => edgesOf(props, drawn), [props, drawn]);
+  const nodes = useSettled(nodesOf(props, drawn));
+  const edges = useSettled(edgesOf(props, drawn));
   const width = useStore((store) => store.width);
   const height = useStore((store) => store.height);
   useEffect(() => {
@@ -231,7 +232,7 @@ export function neighbour(drawn: Drawn, from: string, key: string): string | nul
   return best?.id ?? null;
 }
 
-export function Graph(props: GraphProps) {
+export const Graph = memo(function Graph(props: GraphProps) {
   const drawn = useDrawing(props.grid, FULL);
   const walk = (event: KeyboardEvent<HTMLElement>) => {
     const card = (event.target as HTMLElement).closest<HTMLElement>("[data-socket]");
@@ -250,4 +251,4 @@ export function Graph(props: GraphProps) {
       ) : null}
     </section>
   );
-}
+});

@@ -1,5 +1,5 @@
 // A small picture of a loadout: names and lines, nothing to press.
-import type { Grid, GridSocket } from "../api/types";
+import type { Grid, GridSocket } from "../api/generated";
 import { useDrawing } from "./elk";
 import { KindSign } from "./KindIcon";
 import { type Box, type Sizes, SMALL } from "./layout";

@@ -1,6 +1,6 @@
 // The drawing of a graph, made once for each graph and size.
 import { useEffect, useState } from "react";
-import type { Grid } from "../api/types";
+import type { Grid } from "../api/generated";
 import { newElk } from "./elk-engine";
 import { type Drawn, FULL, layout, type Sizes } from "./layout";
 

@@ -1,5 +1,5 @@
 // Many items in little room: neighbours share a cell. Pure.
-import type { SocketState } from "../api/types";
+import type { SocketState } from "../api/generated";
 import type { LoopItem } from "../fold";
 
 export interface ItemGroup {

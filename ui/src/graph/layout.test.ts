@@ -2,14 +2,14 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import ELKModule from "elkjs/lib/elk.bundled.js";
 import { expect, test } from "vitest";
-import type { Grid } from "../api/types";
+import type { Grid } from "../api/generated";
 import { type Box, FULL, layout } from "./layout";
 import { linesOf } from "./rows";
 
 // The package is CommonJS: depending on who loads it, the class is the module or its default.
 const ELK = ((ELKModule as unknown as { default?: typeof ELKModule }).default ?? ELKModule) as typeof ELKModule;
 const fixture = (name: string) =>
-  JSON.parse(readFileSync(join(import.meta.dirname, "../../dev/fixtures", name), "utf8")) as Grid;
+  JSON.parse(readFileSync(join(import.meta.dirname, "../testing", name), "utf8")) as Grid;
 const apart = (a: Box, b: Box) =>
   a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y;
 const within = (inner: Box, outer: Box) =>
@@ -37,7 +37,7 @@ function chain(count: number): Grid {
   return { loadout: "Long", entry: "s0", sockets, ranks: [] };
 }
 
-test.each(["loadout-Demo.json", "loadout-Pair.json"])(
+test.each(["grid-Demo.json", "grid-Pair.json"])(
   "%s: cards apart, members in their region, every line drawn",
   async (name) => {
     const grid = fixture(name);

@@ -2,7 +2,7 @@
 // The drawing depends on the graph alone, so it stays as it is while a cast runs.
 import type { ELK, ElkExtendedEdge, ElkNode, ElkPort } from "elkjs/lib/elk-api";
 import { isEnd } from "../api/ends";
-import type { Grid } from "../api/types";
+import type { Grid } from "../api/generated";
 import { type Line, linesOf, type Row, rowsIn } from "./rows";
 
 export interface Point {

@@ -1,7 +1,7 @@
 // A drawing in which some cards stand where a person put them. Lines of those cards are led anew, regions grow with
 // their members, and cards that nobody placed make room.
 import { isEnd } from "../api/ends";
-import type { Grid } from "../api/types";
+import type { Grid } from "../api/generated";
 import type { Box, Drawn, Point, Sizes } from "./layout";
 import { parents, ringOf } from "./rows";
 

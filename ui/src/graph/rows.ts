@@ -1,5 +1,5 @@
 // How a graph is divided before it is laid out: rows of connected sockets, and loops as rows of their own.
-import type { Grid, GridSocket } from "../api/types";
+import type { Grid, GridSocket } from "../api/generated";
 
 export type LineKind = "always" | "satisfied" | "not_satisfied" | "failure" | "exit";
 

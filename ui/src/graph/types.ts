@@ -1,6 +1,6 @@
 // What the graph is told of each card, line and region, and how its library wants to hear it.
 import type { Edge, Node } from "@xyflow/react";
-import type { SocketState } from "../api/types";
+import type { SocketState } from "../api/generated";
 import type { LoopItem } from "../fold";
 import type { Point } from "./layout";
 import type { Line } from "./rows";

@@ -1,12 +1,12 @@
 // Command lines that do what a button does. Each names its project, so that it can be typed in any folder.
-import { useLive } from "./live";
+import { useProjects } from "./live";
 import { CopyButton, Foreign } from "./parts";
 import { useSearch } from "./router";
 import { quoted } from "./text";
 
 /** The line for a project: the one that is named, else that of the page; `false` for none. */
 export function useLine(words: string[], project?: string | null | false): string {
-  const { projects } = useLive();
+  const projects = useProjects();
   const [search] = useSearch();
   const id = project ?? search.get("project");
   const served = id ? projects.find((one) => one.id === id) : projects.length === 1 ? projects[0] : undefined;

@@ -1,5 +1,5 @@
 // A JSON value as text nodes, indented.
-import type { Json } from "../api/types";
+import type { Json } from "../api/generated";
 import { plain } from "./text";
 
 export function JsonText({ value }: { value: Json | undefined }) {

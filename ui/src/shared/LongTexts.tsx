@@ -1,7 +1,7 @@
 // The long texts of something that is shown, each read when somebody asks for it.
 import { useState } from "react";
+import type { Json } from "../api/generated";
 import { type LongText, longText, readText } from "../api/texts";
-import type { Json } from "../api/types";
 import { bytes } from "./format";
 import { noteRefusal } from "./live";
 import { plain } from "./text";

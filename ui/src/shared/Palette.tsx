@@ -1,6 +1,6 @@
 // Ctrl K: pages, casts, and of the cast that is open its sockets and events.
 import { useMemo, useState } from "react";
-import type { Summary } from "../api/types";
+import type { CastSummary } from "../api/generated";
 import { type CastState, nameOf } from "../fold";
 import { castState } from "../fold/view";
 import { Dialog } from "./Dialog";
@@ -15,7 +15,7 @@ interface Hit {
   to: string;
   label: string;
   note?: string;
-  cast?: Summary;
+  cast?: CastSummary;
 }
 
 const pages: Hit[] = [
@@ -51,12 +51,12 @@ export function inCast(state: CastState, words: string, path: string, search: UR
 }
 
 export function Palette({ onClose }: { onClose: () => void }) {
-  const live = useLive();
+  const known = useLive((live) => live.casts);
   const [words, setWords] = useState("");
   const [at, setAt] = useState(0);
   const found = useMemo(() => {
     const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
-    const casts: Hit[] = [...live.casts.values()].map((cast) => ({
+    const casts: Hit[] = [...known.values()].map((cast) => ({
       key: cast.castId,
       to: castPath(cast),
       label: `${oneLine(cast.request, 120) || cast.castId}`,
@@ -68,7 +68,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
     const here = state ? inCast(state, words, location.pathname, searchNow()) : [];
     const named = [...pages, ...casts].filter((one) => wanted.every((word) => text(one).includes(word)));
     return [...here.slice(0, -1), ...named.slice(0, 11), ...here.slice(-1)].slice(0, 14);
-  }, [live.casts, words]);
+  }, [known, words]);
   const go = (to: string | undefined) => {
     if (!to) return;
     onClose();

@@ -1,6 +1,6 @@
 // A text or a value, whole: folded where it is long, and unfolded in place.
 import { useState } from "react";
-import type { Json } from "../api/types";
+import type { Json } from "../api/generated";
 import { Code } from "./code";
 import { bytes, count } from "./format";
 import { CopyButton, Foreign } from "./parts";

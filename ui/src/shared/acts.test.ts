@@ -12,7 +12,7 @@ test("each act has its command line", () => {
   expect(line({ do: "budget", budget: { maxTurns: 80, maxCost: 2.5 } })).toBe(
     "materia budget c1 --max-turns 80 --max-cost 2.5",
   );
-  expect(line({ do: "nodeBudget", node: "a", budgets: { maxTurns: 3, maxTimeMs: 5000 } })).toBe(
+  expect(line({ do: "nodeBudget", node: "a", budgets: { turns: 3, timeMs: 5000 } })).toBe(
     "materia budget c1 --node a --max-turns 3 --max-time-ms 5000",
   );
   expect(line({ do: "trigger", node: "a", message: "again", approve: true })).toBe(

@@ -1,34 +1,11 @@
 // What a person can do to a cast, and the command line that does the same.
 import { newKey, post, segment } from "../api/client";
-import type { Budget, GlobalMode, Json, Pace, WorkspaceKind } from "../api/types";
+import type { ActBody, Acted, Budget, NodeBudgets, StartBody, WorkspaceActed } from "../api/generated";
 
-export type Act =
-  | { do: "approve"; node: string; hash?: string }
-  | { do: "deny"; node: string; hash?: string; reason?: string; route?: boolean }
-  | { do: "say"; node?: string; text: string }
-  | { do: "trigger"; node: string; message?: string; approve?: boolean }
-  | { do: "continue"; node?: string }
-  | { do: "pause" }
-  | { do: "resume"; putBack?: boolean }
-  | { do: "mode"; value: Pace }
-  | { do: "globalMode"; value: GlobalMode }
-  | { do: "budget"; budget: Budget }
-  | { do: "nodeBudget"; node: string; budgets: Record<string, number> }
-  | { do: "recast" }
-  | { do: "revive" }
-  | { do: "stop" }
-  | { do: "abort" }
-  | { do: "skip"; loop?: string; reason?: string }
-  | { do: "applyWorkspace" }
-  | { do: "dropWorkspace" }
-  | { do: "fork"; at?: number; castId?: string; interactive?: boolean };
+/** Acts on a workspace have paths of their own; everything else is a command of the cast, or a fork. */
+export type Act = ActBody | { do: "applyWorkspace" } | { do: "dropWorkspace" };
 
-export interface Done {
-  events?: number[];
-  castId?: string;
-  /** What was done to a workspace. */
-  message?: string;
-}
+export type Done = Partial<Acted & WorkspaceActed>;
 
 /** Acts on a workspace change no event of the cast, and have paths of their own. */
 const OF_WORKSPACE: Record<string, [string, object]> = {
@@ -46,7 +23,7 @@ export async function perform(castId: string, project: string | null, act: Act, 
 }
 
 export function commandLine(castId: string, act: Act): string[] {
-  const head = (name: string, ...rest: (string | undefined)[]) => [
+  const head = (name: string, ...rest: (string | null | undefined)[]) => [
     "materia",
     name,
     castId,
@@ -73,12 +50,12 @@ export function commandLine(castId: string, act: Act): string[] {
     case "fork":
       return head(
         "fork",
-        ...(act.at === undefined ? [] : ["--at", String(act.at)]),
+        ...(typeof act.at !== "number" ? [] : ["--at", String(act.at)]),
         act.interactive ? "--interactive" : undefined,
         ...(act.castId ? ["--cast-id", act.castId] : []),
       );
     case "resume":
-      return head("resume", act.putBack ? "--put-back" : undefined);
+      return head("resume", "putBack" in act && act.putBack ? "--put-back" : undefined);
     case "applyWorkspace":
       return head("workspace", "--apply");
     case "dropWorkspace":
@@ -92,13 +69,13 @@ export function commandLine(castId: string, act: Act): string[] {
   }
 }
 
-function nodeBudgetWords(budgets: Record<string, number>): string[] {
-  const options: Record<string, string> = {
-    maxTurns: "--max-turns",
-    maxCost: "--max-cost",
-    maxTimeMs: "--max-time-ms",
-  };
-  return Object.entries(budgets).flatMap(([name, value]) => (options[name] ? [options[name], String(value)] : []));
+function nodeBudgetWords({ turns, cost, timeMs }: NodeBudgets): string[] {
+  const options: [string, number | null | undefined][] = [
+    ["turns", turns],
+    ["cost", cost],
+    ["time-ms", timeMs],
+  ];
+  return options.flatMap(([name, value]) => (value ? [`--max-${name}`, String(value)] : []));
 }
 
 export function budgetWords(budget: Budget): string[] {
@@ -109,23 +86,7 @@ export function budgetWords(budget: Budget): string[] {
   return words;
 }
 
-export interface Start {
-  project?: string;
-  loadout?: string;
-  /** A cast that goes on from another is a link of one target. */
-  link?: string[];
-  from?: string;
-  request: string;
-  provider?: string;
-  planning?: boolean;
-  interactive?: boolean;
-  workspace?: WorkspaceKind;
-  includeChanges?: boolean;
-  noRequest?: boolean;
-  budget?: Budget;
-}
-
-export function startLine(start: Start): string[] {
+export function startLine(start: StartBody): string[] {
   const words = start.from ? ["materia", "link", "--from", start.from, ...(start.link ?? [])] : ["materia", "cast"];
   if (start.loadout) words.push("--loadout", start.loadout);
   if (start.provider) words.push("--provider", start.provider);
@@ -137,8 +98,4 @@ export function startLine(start: Start): string[] {
   if (start.request) words.push(...(start.from ? ["--"] : []), start.request);
   else words.push("--no-request");
   return words;
-}
-
-export function asAct(value: { [key: string]: Json | undefined }): Act {
-  return value as unknown as Act;
 }

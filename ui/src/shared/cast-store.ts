@@ -1,8 +1,12 @@
 // One cast as the page holds it: its events, and the fold over them. Everything that is shown comes from here.
+
+import { createStore, useStore } from "zustand";
 import { get, segment } from "../api/client";
+import { field } from "../api/events";
+import type { CastView, EventLine, LiveWords } from "../api/generated";
 import { readEvents, withTexts, withWords } from "../api/texts";
-import type { CastView, JournalEvent, LiveNews } from "../api/types";
 import { BESIDE_VIEW, type CastState, emptyState, fold, fromView } from "../fold";
+import { client } from "./ask";
 import { plain } from "./text";
 
 /** Casts up to this size are held whole; of longer ones the newest part, and the server is asked for the rest. */
@@ -27,33 +31,34 @@ export interface CastSnapshot {
   state: CastState | null;
   view: CastView | null;
   /** Events that are held, without a gap. */
-  events: JournalEvent[];
+  events: EventLine[];
   whole: boolean;
   live: Record<string, LiveText>;
-  error: Error | null;
-  version: number;
 }
+
+/** A part of what is held of a cast; only a change of that part draws its reader again. */
+export const useCast = <T>(store: CastStore, part: (held: CastSnapshot) => T): T => useStore(store.held, part);
+
+let made = 0;
 
 export class CastStore {
   readonly id: string;
+  /** Tells stores of the same cast apart. */
+  readonly number = ++made;
   project: string | null;
-  private snapshot: CastSnapshot = {
+  readonly held = createStore<CastSnapshot>(() => ({
     state: null,
     view: null,
     events: [],
     whole: false,
     live: {},
-    error: null,
-    version: 0,
-  };
-  private listeners = new Set<() => void>();
-  private queue: JournalEvent[] = [];
-  private news: LiveNews[] = [];
+  }));
+  private queue: EventLine[] = [];
+  private news: LiveWords[] = [];
   private frame: number | ReturnType<typeof setTimeout> | null = null;
   private checkpoints = new Map<number, CastState>();
-  private stopped: Promise<JournalEvent[]> | null = null;
+  private stopped: Promise<EventLine[]> | null = null;
   private catching = false;
-  private closed = false;
 
   /** Whether all of it is at hand, however long it is. */
   private readonly wholly: boolean;
@@ -64,45 +69,33 @@ export class CastStore {
     this.wholly = wholly;
   }
 
-  subscribe = (listener: () => void): (() => void) => {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
-  };
-  get = (): CastSnapshot => this.snapshot;
+  get = (): CastSnapshot => this.held.getState();
 
   /** The event that the stream should begin with. */
   nextSeq(): number {
-    return (this.snapshot.state?.seq ?? 0) + 1;
+    return (this.get().state?.seq ?? 0) + 1;
   }
 
-  async load(): Promise<void> {
-    try {
-      const view = await get<CastView>(`/casts/${segment(this.id)}`, { project: this.project });
-      if (this.closed) return;
-      this.project ??= view.project ?? null;
-      if (this.wholly || view.lastSeq <= WHOLE_MAX) {
-        const events = await this.read(1, view.lastSeq);
-        const state = fold(emptyState(this.id), events);
-        this.change({ view, events, whole: true, state, error: null });
-      } else {
-        const at = Math.max(1, view.lastSeq - TAIL);
-        const [base, events] = await Promise.all([
-          get<CastView>(`/casts/${segment(this.id)}`, { project: this.project, at }),
-          this.read(at + 1, view.lastSeq),
-        ]);
-        const state = fold(fromView(base), events);
-        this.change({ view, events, whole: false, state, error: null });
-        void this.noteStopped(base, at).catch(() => {});
-      }
-    } catch (error) {
-      this.change({ error: error as Error });
+  /** Reads the cast as it is now. */
+  async load(): Promise<true> {
+    const view = await this.view();
+    this.project ??= view.project;
+    if (this.wholly || view.lastSeq <= WHOLE_MAX) {
+      const events = await this.read(1, view.lastSeq);
+      this.held.setState({ view, events, whole: true, state: fold(emptyState(this.id), events) });
+    } else {
+      const at = Math.max(1, view.lastSeq - TAIL);
+      const [base, events] = await Promise.all([this.view(at), this.read(at + 1, view.lastSeq)]);
+      this.held.setState({ view, events, whole: false, state: fold(fromView(base), events) });
+      void this.noteStopped(base, at).catch(() => {});
     }
+    return true;
   }
 
   /** Which items were stopped before an event. The server looks through the whole log for it, so it is asked once. */
-  private async stoppedBefore(base: CastView, at: number): Promise<JournalEvent[]> {
+  private async stoppedBefore(base: CastView, at: number): Promise<EventLine[]> {
     if (!base.loops?.some((loop) => loop.entry > 0)) return [];
-    const end = this.snapshot.view?.lastSeq ?? at;
+    const end = this.get().view?.lastSeq ?? at;
     this.stopped ??= this.read(1, end, BESIDE_VIEW);
     return (await this.stopped).filter((event) => event.seq <= at);
   }
@@ -110,25 +103,20 @@ export class CastStore {
   /** The cast is shown before this is known: it only strikes out items. */
   private async noteStopped(base: CastView, at: number): Promise<void> {
     const before = fromView(base, await this.stoppedBefore(base, at));
-    const { state } = this.snapshot;
-    if (!state || this.closed) return;
+    const { state } = this.get();
+    if (!state) return;
     const loops = { ...state.loops };
     for (const [id, loop] of Object.entries(before.loops)) {
       const now = loops[id];
       if (now && now.entry === loop.entry && loop.skipped.length > 0)
         loops[id] = { ...now, skipped: [...new Set([...loop.skipped, ...now.skipped])] };
     }
-    this.change({ state: { ...state, loops } });
-  }
-
-  close(): void {
-    this.closed = true;
-    this.listeners.clear();
+    this.held.setState({ state: { ...state, loops } });
   }
 
   /** Reads events from one to another, both included. */
-  async read(from: number, to: number, type: string | null = null): Promise<JournalEvent[]> {
-    const out: JournalEvent[] = [];
+  async read(from: number, to: number, type: string | null = null): Promise<EventLine[]> {
+    const out: EventLine[] = [];
     let next = from;
     while (next <= to) {
       const page = await readEvents(this.id, {
@@ -148,7 +136,7 @@ export class CastStore {
   }
 
   /** Takes an event of the stream. They are folded once a frame, however many come. */
-  push(event: JournalEvent): void {
+  push(event: EventLine): void {
     const worded = withWords(event);
     if (worded === event) {
       this.queue.push(event);
@@ -162,11 +150,11 @@ export class CastStore {
   }
 
   /** The fold reads the object in an output, so a long output that has one is read here. */
-  private async foldable(event: JournalEvent): Promise<JournalEvent> {
-    return event.data?.object && !event.data.whole ? withTexts(event, ["output"], this.project) : event;
+  private async foldable(event: EventLine): Promise<EventLine> {
+    return field(event, "object") && !field(event, "whole") ? withTexts(event, this.project) : event;
   }
 
-  pushLive(news: LiveNews): void {
+  pushLive(news: LiveWords): void {
     this.news.push(news);
     this.schedule();
   }
@@ -182,9 +170,9 @@ export class CastStore {
   }
 
   private flush(): void {
-    const { state, events } = this.snapshot;
+    const { state, events } = this.get();
     if (!state) return;
-    const fresh: JournalEvent[] = [];
+    const fresh: EventLine[] = [];
     let next = state.seq + 1;
     for (const event of this.queue.sort((a, b) => a.seq - b.seq)) {
       if (event.seq < next) continue;
@@ -197,13 +185,13 @@ export class CastStore {
     }
     this.queue = this.queue.filter((event) => event.seq >= next);
     const live = this.takeNews(fresh);
-    if (fresh.length === 0 && live === this.snapshot.live) return;
+    if (fresh.length === 0 && live === this.get().live) return;
     const after = fresh.length > 0 ? fold(state, fresh) : state;
-    this.change({ state: after, events: fresh.length > 0 ? [...events, ...fresh] : events, live });
+    this.held.setState({ state: after, events: fresh.length > 0 ? [...events, ...fresh] : events, live });
   }
 
-  private takeNews(fresh: JournalEvent[]): Record<string, LiveText> {
-    let { live } = this.snapshot;
+  private takeNews(fresh: EventLine[]): Record<string, LiveText> {
+    let { live } = this.get();
     for (const event of fresh)
       if (event.type === "turn.started" && event.nodeId)
         live = { ...live, [event.nodeId]: { lines: [], dropped: 0, chars: 0 } };
@@ -224,41 +212,52 @@ export class CastStore {
     }
   }
 
-  /** The state as of an event: folded here where all events are held, else asked for. */
-  async at(seq: number): Promise<CastState> {
-    const { whole, events, state } = this.snapshot;
+  /** The state as of an event, where the events before it are held. */
+  heldAt(seq: number): CastState | null {
+    const { whole, events, state } = this.get();
     if (state && seq >= state.seq) return state;
-    if (whole) {
-      const base = Math.floor(seq / CHECKPOINT_EVERY) * CHECKPOINT_EVERY;
-      return fold(this.checkpoint(base), events.slice(base, seq));
-    }
-    const window = Math.max(1, seq - TAIL);
-    const [view, before] = await Promise.all([
-      get<CastView>(`/casts/${segment(this.id)}`, { project: this.project, at: window }),
-      this.read(window + 1, seq),
-    ]);
-    return fold(fromView(view, await this.stoppedBefore(view, window)), before);
+    if (!whole) return null;
+    const base = Math.floor(seq / CHECKPOINT_EVERY) * CHECKPOINT_EVERY;
+    return fold(this.checkpoint(base), events.slice(base, seq));
+  }
+
+  /** The same, asked for. A stretch of events is read once, however many of them are looked at. */
+  async at(seq: number): Promise<CastState> {
+    const held = this.heldAt(seq);
+    if (held) return held;
+    const base = Math.max(1, (Math.floor(seq / TAIL) - 1) * TAIL);
+    const [from, events] = await this.stretch(base);
+    return fold(from, events.slice(0, seq - base));
+  }
+
+  private stretch(base: number): Promise<[CastState, EventLine[]]> {
+    return client.fetchQuery({
+      queryKey: ["stretch", this.id, this.project, base],
+      queryFn: async () => {
+        const end = Math.min(base + 2 * TAIL, this.get().view?.lastSeq ?? base);
+        const [view, events] = await Promise.all([this.view(base), this.read(base + 1, end)]);
+        return [fromView(view, await this.stoppedBefore(view, base)), events];
+      },
+      staleTime: Number.POSITIVE_INFINITY,
+      structuralSharing: false,
+    });
+  }
+
+  private view(at?: number): Promise<CastView> {
+    return get<CastView>(`/casts/${segment(this.id)}`, { project: this.project, at });
   }
 
   private checkpoint(seq: number): CastState {
     if (seq === 0) return emptyState(this.id);
     const known = this.checkpoints.get(seq);
     if (known) return known;
-    const state = fold(
-      this.checkpoint(seq - CHECKPOINT_EVERY),
-      this.snapshot.events.slice(seq - CHECKPOINT_EVERY, seq),
-    );
+    const state = fold(this.checkpoint(seq - CHECKPOINT_EVERY), this.get().events.slice(seq - CHECKPOINT_EVERY, seq));
     this.checkpoints.set(seq, state);
     return state;
   }
-
-  private change(part: Partial<CastSnapshot>): void {
-    this.snapshot = { ...this.snapshot, ...part, version: this.snapshot.version + 1 };
-    for (const listener of this.listeners) listener();
-  }
 }
 
-function withNews(before: LiveText | undefined, news: LiveNews): LiveText {
+function withNews(before: LiveText | undefined, news: LiveWords): LiveText {
   const text = plain(news.text);
   const chars = (before?.chars ?? 0) + news.text.length;
   const lines = [...(before?.lines ?? [])];

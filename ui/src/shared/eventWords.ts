@@ -1,9 +1,9 @@
 // One line about an event, for tables.
-import type { JournalEvent } from "../api/types";
+import type { EventOf } from "../api/events";
+import type { EventLine } from "../api/generated";
 import { oneLine } from "./text";
 
-// biome-ignore lint/suspicious/noExplicitAny: the data of an event is as varied as its kinds
-const words: Record<string, (data: any) => string> = {
+const words: { [T in EventLine["type"]]?: (data: EventOf<T>["data"]) => string } = {
   "run.created": (d) => `begins: ${d.request}`,
   "run.resumed": () => "carried on",
   "run.waiting": (d) => `waits: ${d.message}`,
@@ -43,7 +43,7 @@ const words: Record<string, (data: any) => string> = {
   "node.blocked": (d) => `blocked: ${d.reason}`,
 };
 
-export function eventWords(event: JournalEvent): string {
-  const say = words[event.type];
+export function eventWords(event: EventLine): string {
+  const say = words[event.type] as ((data: EventLine["data"]) => string) | undefined;
   return oneLine(say ? say(event.data) : JSON.stringify(event.data), 240);
 }

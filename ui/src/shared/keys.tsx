@@ -1,5 +1,5 @@
 // All keys, on `?`, and what the signs of a graph mean.
-import type { SocketState } from "../api/types";
+import type { SocketState } from "../api/generated";
 import { KindIcon } from "../graph/KindIcon";
 import { Legend } from "../graph/Legend";
 import { Dialog } from "./Dialog";

@@ -1,103 +1,116 @@
 // What is live on the page: one connection a tab, which carries summaries of all casts and the events of one.
-import { useEffect, useSyncExternalStore } from "react";
+import { useQuery } from "@tanstack/react-query";
+import { useEffect } from "react";
+import { create } from "zustand";
 import { address, authorised, doubt, get, provedAnew, Refusal } from "../api/client";
+import type {
+  CastSummary,
+  Casts,
+  EventLine,
+  Inbox,
+  InboxItem,
+  LiveWords,
+  ProjectItem,
+  Projects,
+} from "../api/generated";
 import { type Connection, type Message, openStream } from "../api/sse";
-import type { InboxItem, JournalEvent, LiveNews, Page, Project, Summary } from "../api/types";
+import { askAgain, client, useGet } from "./ask";
 import type { CastStore } from "./cast-store";
 import { fresh, tellAbout } from "./notify";
 
-export interface LiveState {
+interface LiveState {
   connection: Connection;
-  casts: Map<string, Summary>;
+  casts: Map<string, CastSummary>;
   loaded: boolean;
-  next: string | number | null;
-  projects: Project[];
-  inbox: InboxItem[];
+  /** Where the list goes on, if it does. */
+  next: string | null;
   /** The newest event that was heard of the cast that is open. */
   lastSeq: number | null;
+  /** Whether the server is asked at all: not in an exported file, and not before somebody is signed in. */
+  started: boolean;
   /** The server does not know this page. */
   signedOut: boolean;
   /** How often the connection was made again after it was lost. */
   returns: number;
 }
 
-let state: LiveState = {
+export const useLive = create<LiveState>(() => ({
   connection: { kind: "reconnecting", inSeconds: 0 },
   casts: new Map(),
   loaded: false,
   next: null,
-  projects: [],
-  inbox: [],
   lastSeq: null,
+  started: false,
   signedOut: false,
   returns: 0,
-};
-const listeners = new Set<() => void>();
+}));
+const { getState: state, setState: change } = useLive;
+
 let watched: CastStore | null = null;
 let close: (() => void) | null = null;
 /** Whether the connection was lost since it was made. */
 let lost = false;
 let cursor: string | null = null;
 let inboxTimer: ReturnType<typeof setTimeout> | null = null;
-/** What waited before the page was opened is no news. */
-let inboxRead = false;
-let pending: Summary[] = [];
+let pending: CastSummary[] = [];
 let frame: ReturnType<typeof setTimeout> | null = null;
-
-function change(part: Partial<LiveState>): void {
-  state = { ...state, ...part };
-  for (const listener of listeners) listener();
-}
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-export function useLive(): LiveState {
-  return useSyncExternalStore(subscribe, () => state);
-}
-
-/** How often the server came back; nothing else of what is live draws its reader again. */
-export const useReturns = (): number => useSyncExternalStore(subscribe, () => state.returns);
 
 /** Resolves when the server is back. */
 export function whenBack(): Promise<void> {
-  const before = state.returns;
   return new Promise((resolve) => {
-    const ignore = subscribe(() => {
-      if (state.returns === before) return;
+    const ignore = useLive.subscribe((now, before) => {
+      if (now.returns === before.returns) return;
       ignore();
       resolve();
     });
   });
 }
 
+const NO_PROJECTS: ProjectItem[] = [];
+export function useProjects(): ProjectItem[] {
+  const started = useLive((live) => live.started);
+  return useGet<Projects>(started ? "/projects" : null).data?.items ?? NO_PROJECTS;
+}
+
+const NOTHING: InboxItem[] = [];
+/** All that waits for a person. What waited before the page was opened is no news. */
+export function useInbox(): InboxItem[] {
+  const started = useLive((live) => live.started);
+  const { data } = useQuery({
+    enabled: started,
+    queryKey: ["/inbox"],
+    queryFn: async ({ signal }) => {
+      const before = client.getQueryData<Inbox>(["/inbox"]);
+      const page = await get<Inbox>("/inbox", {}, signal);
+      tellAbout(before ? fresh(before.items, page.items) : []);
+      return page;
+    },
+  });
+  return data?.items ?? NOTHING;
+}
+
 export const keyOf = (cast: { castId: string; project?: string | undefined }) => `${cast.project ?? ""}/${cast.castId}`;
 
-function noteSummaries(summaries: Summary[]): void {
-  const casts = new Map(state.casts);
+function noteSummaries(summaries: CastSummary[]): void {
+  const casts = new Map(state().casts);
   for (const summary of summaries) casts.set(keyOf(summary), summary);
   change({ casts });
 }
 
 export async function loadCasts(
-  query: { text?: string; status?: string; loadout?: string; cursor?: string | number } = {},
-): Promise<Summary[]> {
-  const page = await get<Page<Summary>>("/casts", { ...query, limit: 200 });
+  query: { text?: string; status?: string; loadout?: string; cursor?: string } = {},
+): Promise<CastSummary[]> {
+  const page = await client.fetchQuery({
+    queryKey: ["/casts", query],
+    queryFn: ({ signal }) => get<Casts>("/casts", { ...query, limit: 200 }, signal),
+  });
   noteSummaries(page.items);
   if (!query.text && !query.status && !query.loadout) change({ loaded: true, next: page.next ?? null });
   return page.items;
 }
 
-export async function refreshInbox(): Promise<void> {
-  try {
-    const page = await get<Page<InboxItem>>("/inbox");
-    tellAbout(inboxRead ? fresh(state.inbox, page.items) : []);
-    inboxRead = true;
-    change({ inbox: page.items });
-  } catch (error) {
-    noteRefusal(error);
-  }
-}
+export const refreshInbox = () => client.invalidateQueries({ queryKey: ["/inbox"] });
+export const refreshProjects = () => client.invalidateQueries({ queryKey: ["/projects"] });
 
 /** The inbox follows from the casts; it is read again soon after one of them changed. */
 function inboxSoon(): void {
@@ -113,20 +126,20 @@ export function noteRefusal(error: unknown): void {
 }
 
 function onMessage(message: Message): void {
-  if (message.event === "journal") watched?.push(JSON.parse(message.data) as JournalEvent);
-  else if (message.event === "live") watched?.pushLive(JSON.parse(message.data) as LiveNews);
+  if (message.event === "journal") watched?.push(JSON.parse(message.data) as EventLine);
+  else if (message.event === "live") watched?.pushLive(JSON.parse(message.data) as LiveWords);
   else if (message.event === "cast") {
     if (message.id) cursor = message.id;
-    pending.push(JSON.parse(message.data) as Summary);
+    pending.push(JSON.parse(message.data) as CastSummary);
     if (frame) return;
     frame = setTimeout(() => {
       frame = null;
-      const before = state.casts;
+      const before = state().casts;
       const fresh = pending;
       pending = [];
       noteSummaries(fresh);
       // Whoever began or ceased to wait changes the inbox.
-      const waits = (one: Summary | undefined) =>
+      const waits = (one: CastSummary | undefined) =>
         `${one?.status} ${one?.waiting?.reason} ${one?.waiting?.node} ${one?.waiting?.message}`;
       if (fresh.some((one) => waits(one) !== waits(before.get(keyOf(one))) || one.status === "waiting")) inboxSoon();
     }, 30);
@@ -152,10 +165,9 @@ function open(): void {
       // What happened while nobody listened: lists are read anew, events go on from the last one.
       if (connection.kind === "connected" && lost) {
         lost = false;
-        change({ returns: state.returns + 1 });
-        void refreshProjects();
+        change({ returns: state().returns + 1 });
+        askAgain();
         void loadCasts().catch(noteRefusal);
-        inboxSoon();
       }
     },
     onRefused: (status) => {
@@ -169,17 +181,10 @@ function open(): void {
   });
 }
 
-export async function refreshProjects(): Promise<void> {
-  await get<Page<Project>>("/projects")
-    .then((page) => change({ projects: page.items }))
-    .catch(noteRefusal);
-}
-
 export function startLive(): void {
-  change({ signedOut: false });
-  void refreshProjects();
+  change({ started: true, signedOut: false });
+  askAgain();
   void loadCasts().catch(noteRefusal);
-  void refreshInbox();
   open();
 }
 
@@ -188,10 +193,9 @@ export function watch(store: CastStore): () => void {
   watched = store;
   open();
   const note = () => {
-    const seq = store.get().state?.seq ?? null;
-    if (watched === store && seq !== state.lastSeq) change({ lastSeq: seq });
+    if (watched === store) change({ lastSeq: store.held.getState().state?.seq ?? null });
   };
-  const ignore = store.subscribe(note);
+  const ignore = store.held.subscribe(note);
   note();
   return () => {
     ignore();
@@ -235,25 +239,12 @@ export function inboxPath(cast: { castId: string; project?: string | null | unde
   return `/inbox?${new URLSearchParams({ cast: cast.castId, ...project, ...(back ? { back: "1" } : {}) })}`;
 }
 
-/** The time, once a second while somebody looks. */
-let now = Date.now();
-const ticking = new Set<() => void>();
+const useClock = create(() => Date.now());
 let clockTimer: ReturnType<typeof setInterval> | null = null;
+/** The time, once a second while somebody looks. */
 export function useNow(active = true): number {
   useEffect(() => {
-    if (!active) return;
-    if (clockTimer) return;
-    clockTimer = setInterval(() => {
-      now = Date.now();
-      for (const tick of ticking) tick();
-    }, 1000);
+    if (active && !clockTimer) clockTimer = setInterval(() => useClock.setState(Date.now(), true), 1000);
   }, [active]);
-  return useSyncExternalStore(
-    (listener) => {
-      if (!active) return () => {};
-      ticking.add(listener);
-      return () => ticking.delete(listener);
-    },
-    () => now,
-  );
+  return useClock((now) => (active ? now : null)) ?? Date.now();
 }

@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
-import type { InboxItem } from "../api/types";
+import type { InboxItem } from "../api/generated";
 import { fresh, notices } from "./notify";
 
 const item = (part: Partial<InboxItem>): InboxItem => ({
+  project: "p",
+  next: [],
   castId: "a",
   loadout: "Demo",
   request: "r",

@@ -1,5 +1,5 @@
 // Telling a person who looks elsewhere that a cast needs them, if they wished for that.
-import type { InboxItem } from "../api/types";
+import type { InboxItem } from "../api/generated";
 import { keep, kept } from "./kept";
 import { oneLine } from "./text";
 

@@ -2,8 +2,8 @@
 import { Check, Copy } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, useState } from "react";
 import { Lost } from "../api/client";
-import type { SocketState } from "../api/types";
-import { useReturns } from "./live";
+import type { SocketState } from "../api/generated";
+import { useLive } from "./live";
 import { oneLine, pieces } from "./text";
 
 export const stateWords: Record<SocketState, string> = {
@@ -248,7 +248,7 @@ export function Item({ itemKey, title }: { itemKey: string; title?: string | nul
 }
 
 export function ErrorBox({ error }: { error: unknown }) {
-  const returns = useReturns();
+  const returns = useLive((live) => live.returns);
   const [first] = useState(returns);
   // The server is back: what it did not answer is asked again, or can be done again.
   if (error instanceof Lost && returns > first) return null;

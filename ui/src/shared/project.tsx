@@ -1,14 +1,14 @@
 // Which project is looked at. The address names it; where it does not and several are served, the page asks.
 import { FolderGit2 } from "lucide-react";
 import type { ReactNode } from "react";
-import type { Project } from "../api/types";
-import { useLive } from "./live";
+import type { ProjectItem } from "../api/generated";
+import { useProjects } from "./live";
 import { Foreign } from "./parts";
 import { useSearch } from "./router";
 
 /** The project of the address, else the only one that is served, else none. */
-export function useProject(): Project | null {
-  const { projects } = useLive();
+export function useProject(): ProjectItem | null {
+  const projects = useProjects();
   const [search] = useSearch();
   const wanted = search.get("project");
   if (wanted) return projects.find((one) => one.id === wanted) ?? null;
@@ -18,7 +18,7 @@ export function useProject(): Project | null {
 /** Names the project of the page at its top. */
 export function ProjectName() {
   const project = useProject();
-  const { projects } = useLive();
+  const projects = useProjects();
   if (!project && projects.length < 2) return null;
   return (
     <span className="project" title={project?.dir} data-testid="project-name">
@@ -32,7 +32,7 @@ export function ProjectName() {
 
 /** Asks for the project; the answer goes into the address. */
 export function WhichProject({ title = "In which project?", children }: { title?: string; children?: ReactNode }) {
-  const { projects } = useLive();
+  const projects = useProjects();
   const [search, change] = useSearch();
   const wanted = search.get("project");
   if (projects.length === 0) return <p className="empty">Reading the projects…</p>;

@@ -6,8 +6,29 @@ const listeners = new Set<() => void>();
 function changed(): void {
   for (const listener of listeners) listener();
 }
-globalThis.addEventListener?.("popstate", changed);
-globalThis.addEventListener?.("hashchange", changed);
+/** A browser takes its time to write an address, and refuses to write very many: they are written at this pace. */
+const WRITE_EVERY_MS = 200;
+/** The address that is yet to be written, if there is one. */
+let unwritten: string | null = null;
+let pause: ReturnType<typeof setTimeout> | null = null;
+
+function write(): void {
+  if (pause) clearTimeout(pause);
+  pause = null;
+  if (unwritten === null) return;
+  history.replaceState(null, "", inBrowser(unwritten));
+  unwritten = null;
+  pause = setTimeout(write, WRITE_EVERY_MS);
+}
+const inBrowser = (to: string) => (isExported() ? `#${to.replace(/^[^?]*/, "")}` : to);
+
+function moved(): void {
+  unwritten = null;
+  changed();
+}
+globalThis.addEventListener?.("popstate", moved);
+globalThis.addEventListener?.("hashchange", moved);
+globalThis.addEventListener?.("pagehide", write);
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
@@ -16,6 +37,7 @@ function subscribe(listener: () => void): () => void {
 
 /** A page and what is looked at on it. A file has one page, and keeps the rest behind the hash. */
 function here(): string {
+  if (unwritten !== null) return unwritten;
   return isExported() ? `/${location.hash.slice(1)}` : location.pathname + location.search;
 }
 
@@ -37,9 +59,13 @@ export function navigate(to: string, replace = false): void {
 
 function go(to: string, replace: boolean): void {
   if (to === here()) return;
-  const address = isExported() ? `#${to.replace(/^[^?]*/, "")}` : to;
-  if (replace) history.replaceState(null, "", address);
-  else history.pushState(null, "", address);
+  if (replace) {
+    unwritten = to;
+    if (!pause) write();
+  } else {
+    write();
+    history.pushState(null, "", inBrowser(to));
+  }
   changed();
 }
 

@@ -1,5 +1,5 @@
 // What was spent today, by the casts that the page knows.
-import type { Summary } from "../api/types";
+import type { CastSummary } from "../api/generated";
 
 export interface Spent {
   cost: number | null;
@@ -9,9 +9,9 @@ export interface Spent {
   whole: boolean;
 }
 
-export function spentToday(casts: Summary[], now: number): Spent {
+export function spentToday(casts: CastSummary[], now: number): Spent {
   const midnight = new Date(now).setHours(0, 0, 0, 0);
-  const began = (cast: Summary) => Date.parse(cast.startedAt ?? "");
+  const began = (cast: CastSummary) => Date.parse(cast.startedAt ?? "");
   const today = casts.filter((cast) => began(cast) >= midnight);
   const known = today.flatMap((cast) => (typeof cast.usage?.cost === "number" ? [cast.usage.cost] : []));
   return {

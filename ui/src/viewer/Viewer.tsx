@@ -9,16 +9,8 @@ import { oneLine } from "../shared/text";
 import { applyTheme, theme } from "../shared/theme";
 import type { Exported } from "./source";
 
-declare global {
-  interface Window {
-    /** The hash that the program wrote beside the cast, for tests. */
-    __stateHash?: string;
-  }
-}
-
 export function Viewer({ file }: { file: Exported }) {
   const end = file.events.at(-1);
-  window.__stateHash = file.stateHash;
   return (
     <div className="app file">
       <header className="top">

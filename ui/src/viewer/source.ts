@@ -1,11 +1,13 @@
 // Answers what the page asks, from the one cast that the file holds. It asks nobody.
+
 import type { Local, Query } from "../api/client";
-import type { CastView, Cost, JournalEvent, Page, TurnView, Why } from "../api/types";
+import { field } from "../api/events";
+import type { CastView, Cost, EventLine, EventsPage, TurnView, Why } from "../api/generated";
 
 export interface Exported {
   version: 1;
   cast: CastView;
-  events: JournalEvent[];
+  events: EventLine[];
   turns: Record<string, TurnView>;
   cost: Cost;
   whys: Record<string, Why>;
@@ -35,7 +37,7 @@ export function readExported(text: string): Exported {
     cast: one.cast,
     events: one.events,
     turns: one.turns ?? {},
-    cost: one.cost ?? { usage: one.cast.usage, bySocket: [], byItem: [] },
+    cost: one.cost ?? { usage: one.cast.usage, budget: {}, bySocket: [], byItem: [] },
     whys: one.whys ?? {},
     files: one.files ?? [],
     stateHash: one.stateHash ?? "",
@@ -78,7 +80,7 @@ function known<T>(value: T | null | undefined, otherwise: string): T {
 }
 
 /** The same filters as the server's. */
-function eventsOf(file: Exported, query: Query): Page<JournalEvent> {
+function eventsOf(file: Exported, query: Query): EventsPage {
   const from = Number(query.from ?? 0);
   const to = Number(query.to ?? Number.MAX_SAFE_INTEGER);
   const limit = Number(query.limit ?? 1000);
@@ -86,13 +88,13 @@ function eventsOf(file: Exported, query: Query): Page<JournalEvent> {
   const words = query.text ? String(query.text).toLowerCase() : "";
   const items = new Map<number, unknown>();
   if (query.item)
-    for (const event of file.events) if (event.type === "turn.started") items.set(event.seq, event.data?.item);
-  const found: JournalEvent[] = [];
+    for (const event of file.events) if (event.type === "turn.started") items.set(event.seq, event.data.item);
+  const found: EventLine[] = [];
   for (const event of file.events) {
     if (event.seq < from || event.seq > to) continue;
     if (kinds.length > 0 && !kinds.some((kind) => event.type === kind || event.type.startsWith(`${kind}.`))) continue;
     if (query.node && event.nodeId !== query.node) continue;
-    if (query.item && (event.data?.item ?? items.get(event.data?.turn ?? 0)) !== query.item) continue;
+    if (query.item && (field(event, "item") ?? items.get(field(event, "turn") ?? 0)) !== query.item) continue;
     if (words && !JSON.stringify(event).toLowerCase().includes(words)) continue;
     found.push(event);
   }

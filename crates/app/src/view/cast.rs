@@ -24,8 +24,7 @@ pub fn cast(
     let created =
         run.created().ok_or_else(|| Failure::storage(format!("cast `{id}` has no beginning")))?;
     let driven = blocking(journal).is_driven(id).unwrap_or(false);
-    let onward = NextSteps::of(&run).onward();
-    let next = onward.iter().filter_map(|next| serde_json::to_value(next).ok()).collect();
+    let next = NextSteps::of(&run).onward();
     let edges = traversals(&run).map(|(id, taken, bound)| EdgeNow {
         id: id.clone(),
         taken,

@@ -30,7 +30,6 @@ pub fn inbox(journal: &dyn Journal, summary: &CastSummary, run: &Run) -> Option<
         Some(Asks::Approval(_)) | None => None,
     };
     let reason = serde_json::to_value(waiting.reason).ok();
-    let onward = NextSteps::of(run).onward();
     Some(InboxItem {
         project: summary.project.clone(),
         cast_id: summary.line.cast_id.clone(),
@@ -43,7 +42,7 @@ pub fn inbox(journal: &dyn Journal, summary: &CastSummary, run: &Run) -> Option<
         approval,
         said,
         trust: None,
-        next: onward.iter().filter_map(|next| serde_json::to_value(next).ok()).collect(),
+        next: NextSteps::of(run).onward(),
     })
 }
 

@@ -25,10 +25,12 @@ interface BudgetActProps {
 export function BudgetAct({ state, target, onDone }: BudgetActProps) {
   const [node, setNode] = useState("");
   const [values, setValues] = useState<Record<string, string>>({});
-  const bounds: Record<string, number> = {};
   const names = node ? SOCKET : WHOLE;
-  for (const name of names) if (Number(values[name]) > 0) bounds[name] = Number(values[name]);
-  const act: Act = node ? { do: "nodeBudget", node, budgets: bounds } : { do: "budget", budget: bounds };
+  const bound = (name: string) => (Number(values[name]) > 0 ? Number(values[name]) : null);
+  const [maxTurns, maxCost] = [bound("maxTurns"), bound("maxCost")];
+  const act: Act = node
+    ? { do: "nodeBudget", node, budgets: { turns: maxTurns, cost: maxCost, timeMs: bound("maxTimeMs") } }
+    : { do: "budget", budget: { maxTurns, maxCost, maxTokens: bound("maxTokens") } };
   return (
     <Confirm
       className="btn quiet small icon"
@@ -39,7 +41,7 @@ export function BudgetAct({ state, target, onDone }: BudgetActProps) {
       title="Change the budget of this cast"
       text="Bounds that you leave empty do not change. When a bound is spent, the cast waits for you. Spent amounts still count."
       verb="Change the budget"
-      ready={Object.keys(bounds).length > 0}
+      ready={names.some((name) => bound(name) !== null)}
       onDone={(result, what) => {
         setValues({});
         onDone(result, what);

@@ -1,12 +1,13 @@
 // Files that differ, and the lines of the chosen one.
+
 import { useState } from "react";
-import { get, segment } from "../../api/client";
-import type { WorkspaceDiff, WorkspaceFile } from "../../api/types";
+import { segment } from "../../api/client";
+import type { WorkspaceDiff, WorkspaceFile } from "../../api/generated";
+import { useGet } from "../../shared/ask";
 import { DiffView } from "../../shared/DiffView";
 import { byFile } from "../../shared/diff";
 import { count } from "../../shared/format";
 import { ErrorBox, Foreign } from "../../shared/parts";
-import { useLoad } from "../../shared/useLoad";
 
 /** The most lines of one file that are drawn. */
 const LINES_MAX = 2_000;
@@ -22,18 +23,15 @@ interface ChangesProps {
 
 export function Changes({ castId, project, turn, depends = "" }: ChangesProps) {
   const [chosen, setChosen] = useState<string | null>(null);
-  const diff = useLoad(
-    () => get<WorkspaceDiff>(`/casts/${segment(castId)}/workspace/diff`, { project, turn }),
-    `${castId}:${turn ?? ""}:${depends}`,
-  );
+  const diff = useGet<WorkspaceDiff>(`/casts/${segment(castId)}/workspace/diff`, { project, turn }, { since: depends });
   if (diff.error) return <ErrorBox error={diff.error} />;
-  if (!diff.value)
+  if (!diff.data)
     return (
       <p className="dim" role="status">
         Reading…
       </p>
     );
-  const { files, text, cut } = diff.value;
+  const { files, text, cut } = diff.data;
   if (files.length === 0) return <p className="dim">No file was changed.</p>;
   const place = Math.max(
     0,

@@ -1,7 +1,7 @@
 // The rows of the log: only those that are seen are in the page. One of them can be opened as it is written.
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useMemo, useRef } from "react";
-import type { JournalEvent } from "../../api/types";
+import type { EventLine } from "../../api/generated";
 import { eventWords } from "../../shared/eventWords";
 import { clock } from "../../shared/format";
 import { JsonText } from "../../shared/JsonTree";
@@ -13,10 +13,10 @@ const ROW = 22;
 
 interface RowsProps {
   total: number;
-  rowAt: (index: number) => JournalEvent | undefined;
+  rowAt: (index: number) => EventLine | undefined;
   want: (from: number, to: number) => void;
   /** The item that an event is about. */
-  itemOf: (event: JournalEvent) => string;
+  itemOf: (event: EventLine) => string;
   /** The event that the page is at, if it is in the past. */
   at: number | null;
   follow: boolean;
@@ -114,7 +114,7 @@ export function EventRows({ total, rowAt, want, itemOf, at, follow, open, projec
   );
 }
 
-function Cells(props: { event: JournalEvent; item: string; opened: boolean; change: DockProps["change"] }) {
+function Cells(props: { event: EventLine; item: string; opened: boolean; change: DockProps["change"] }) {
   const { event, item, opened, change } = props;
   return (
     <>

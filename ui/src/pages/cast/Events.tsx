@@ -1,9 +1,13 @@
 // The log as a table. Only rows that are seen are in the page; the server filters and finds.
+
+import { useInfiniteQuery, useQueries } from "@tanstack/react-query";
 import { Search, X } from "lucide-react";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useState } from "react";
+import { field } from "../../api/events";
+import type { EventLine } from "../../api/generated";
 import { readEvents } from "../../api/texts";
-import type { JournalEvent, Page } from "../../api/types";
 import { nameOf, titled } from "../../fold";
+import { useCast } from "../../shared/cast-store";
 import { count } from "../../shared/format";
 import { ErrorBox, Pick } from "../../shared/parts";
 import type { DockProps } from "./Dock";
@@ -62,8 +66,8 @@ export function EventsTab({ store, state, past, search, change }: DockProps) {
   const items = [...new Set(state.turns.map((turn) => turn.item).filter((item): item is string => item !== null))];
   const open = Number(search.get("event") ?? 0);
   const itemOfTurn = useMemo(() => new Map(state.turns.map((turn) => [turn.seq, turn.item ?? ""])), [state.turns]);
-  const itemOf = (event: JournalEvent): string =>
-    String(event.data?.item ?? itemOfTurn.get(event.data?.turn ?? event.seq) ?? "");
+  const itemOf = (event: EventLine): string =>
+    String(field(event, "item") ?? itemOfTurn.get(field(event, "turn") ?? event.seq) ?? "");
   const found = useFiltered(store.id, store.project, filter, filtered, state.seq);
   return (
     <div className="ev-wrap">
@@ -134,7 +138,7 @@ export function EventsTab({ store, state, past, search, change }: DockProps) {
         <span className="faint sm grow r" data-testid="events-count">
           {filtered
             ? found.events
-              ? `${count(found.events.length)}${found.next === null ? "" : "+"} of ${count(state.seq)} events`
+              ? `${count(found.events.length)}${found.hasMore ? "+" : ""} of ${count(state.seq)} events`
               : "…"
             : `${count(state.seq)} events`}
         </span>
@@ -189,39 +193,34 @@ function GoTo({ last, onGo }: { last: number; onGo: (seq: number) => void }) {
 
 interface WholeProps extends globalThis.Pick<DockProps, "store" | "state" | "past" | "change"> {
   open: number;
-  itemOf: (event: JournalEvent) => string;
+  itemOf: (event: EventLine) => string;
 }
 
 /** All events by their number; what the page does not hold is read where it is looked at. */
 function WholeLog({ store, state, past, open, change, itemOf }: WholeProps) {
-  const { events } = store.get();
+  const events = useCast(store, (held) => held.events);
   const first = events[0]?.seq ?? state.seq + 1;
-  const [chunks, setChunks] = useState<Map<number, JournalEvent[]>>(new Map());
-  const asked = useRef(new Set<number>());
-  const want = (from: number, to: number) => {
-    for (let chunk = Math.floor(from / CHUNK); chunk <= Math.floor(to / CHUNK); chunk += 1) {
-      const low = chunk * CHUNK + 1;
-      if (low >= first || asked.current.has(chunk)) continue;
-      asked.current.add(chunk);
-      void store.read(low, Math.min(low + CHUNK - 1, first - 1)).then(
-        (read) =>
-          setChunks((before) => {
-            const next = new Map(before).set(chunk, read);
-            // A reader who scrolls through everything does not keep everything.
-            for (const key of [...next.keys()].slice(0, Math.max(0, next.size - 20))) {
-              next.delete(key);
-              asked.current.delete(key);
-            }
-            return next;
-          }),
-        () => asked.current.delete(chunk),
-      );
-    }
-  };
+  const [range, setRange] = useState<[number, number]>([0, -1]);
+  const wanted = Array.from({ length: range[1] - range[0] + 1 }, (_, place) => range[0] + place);
+  const missing = wanted.filter((chunk) => chunk * CHUNK + 1 < first);
+  const read = useQueries({
+    queries: missing.map((chunk) => ({
+      queryKey: ["log", store.id, store.project, chunk],
+      queryFn: () => store.read(chunk * CHUNK + 1, (chunk + 1) * CHUNK),
+      staleTime: Number.POSITIVE_INFINITY,
+      // A reader who scrolls through everything does not keep everything.
+      gcTime: 10_000,
+      structuralSharing: false,
+    })),
+  });
+  const want = useCallback((from: number, to: number) => {
+    const next: [number, number] = [Math.floor(from / CHUNK), Math.floor(to / CHUNK)];
+    setRange((before) => (before[0] === next[0] && before[1] === next[1] ? before : next));
+  }, []);
   const rowAt = (index: number) => {
     const seq = index + 1;
     if (seq >= first) return events[seq - first];
-    return chunks.get(Math.floor(index / CHUNK))?.[index % CHUNK];
+    return read[missing.indexOf(Math.floor(index / CHUNK))]?.data?.[index % CHUNK];
   };
   return (
     <EventRows
@@ -238,60 +237,26 @@ function WholeLog({ store, state, past, open, change, itemOf }: WholeProps) {
   );
 }
 
-interface Found {
-  key: string;
-  events: JournalEvent[] | null;
-  next: string | number | null;
-  error: Error | null;
-}
-
 /** What the server finds, a page at a time: the next one when the reader comes near the end of what is there. */
 function useFiltered(id: string, project: string | null, filter: Filter, on: boolean, seq: number) {
-  const [held, setHeld] = useState<Found>({ key: "", events: null, next: null, error: null });
   const { kind, node, item, text, from, to } = filter;
   const last = to ? Math.min(Number(to), seq) : seq;
-  const key = JSON.stringify([id, project, kind, node, item, text, from, last]);
-  const ask = useRef<(start: string | number) => Promise<Page<JournalEvent>>>(() => Promise.reject());
-  ask.current = (start) =>
-    readEvents(id, {
-      project,
-      type: kind,
-      node,
-      item,
-      text,
-      from: start,
-      to: last,
-      order: "asc",
-      limit: 1000,
-    });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `key` names everything that is asked for
-  useEffect(() => {
-    if (!on) return;
-    let left = false;
-    ask.current(from).then(
-      (page) => !left && setHeld({ key, events: page.items, next: page.next ?? null, error: null }),
-      (error: Error) => !left && setHeld({ key, events: [], next: null, error }),
-    );
-    return () => {
-      left = true;
-    };
-  }, [key, on]);
-  const asking = useRef(false);
-  const more = () => {
-    const newest = held.events?.at(-1)?.seq;
-    if (asking.current || held.next === null || newest === undefined || held.key !== key) return;
-    asking.current = true;
-    void ask
-      .current(newest + 1)
-      .then((page) =>
-        setHeld((now) =>
-          now.key === key ? { ...now, events: [...(now.events ?? []), ...page.items], next: page.next ?? null } : now,
-        ),
-      )
-      .catch(() => {})
-      .finally(() => {
-        asking.current = false;
-      });
+  const { data, error, hasNextPage, isFetching, fetchNextPage } = useInfiniteQuery({
+    queryKey: ["events", id, project, filter, last],
+    queryFn: ({ pageParam, signal }) => {
+      const wanted = { project, type: kind, node, item, text, from: pageParam, to: last, order: "asc", limit: 1000 };
+      return readEvents(id, wanted, signal);
+    },
+    initialPageParam: from as string | number,
+    getNextPageParam: ({ items, next }) => (typeof next === "number" ? (items.at(-1)?.seq ?? last) + 1 : undefined),
+    enabled: on,
+    structuralSharing: false,
+  });
+  const events = useMemo(() => data?.pages.flatMap((page) => page.items) ?? (error ? [] : null), [data, error]);
+  return {
+    events,
+    error,
+    hasMore: hasNextPage,
+    more: () => (hasNextPage && !isFetching ? void fetchNextPage() : null),
   };
-  return { ...held, more };
 }

@@ -1,5 +1,5 @@
 // The graph as a list: what a narrow screen shows in its place.
-import type { Grid, GridSocket } from "../../api/types";
+import type { Grid, GridSocket } from "../../api/generated";
 import type { CardView, LineView, RegionView } from "../../graph/Graph";
 import { Badges, KindIcon } from "../../graph/KindIcon";
 import { linesOf, loopOf, rowsIn } from "../../graph/rows";

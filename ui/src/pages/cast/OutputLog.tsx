@@ -1,6 +1,9 @@
 // What the sockets put out, one turn after the other, in one log.
+
 import { useState } from "react";
+import { field } from "../../api/events";
 import { nameOf, type Turn } from "../../fold";
+import { useCast } from "../../shared/cast-store";
 import { duration } from "../../shared/format";
 import { Pick, Seg } from "../../shared/parts";
 import { oneLine, plain } from "../../shared/text";
@@ -13,10 +16,10 @@ export function OutputLog({ store, state, search, change, onSelect }: DockProps)
   const [words, setWords] = useState("");
   const [wrap, setWrap] = useState<"wrap" | "long">("wrap");
   const only = search.get("logof") ?? "";
-  const { events } = store.get();
+  const events = useCast(store, (held) => held.events);
   const first = events[0]?.seq ?? 1;
   const ended = state.turns.filter((turn) => turn.endSeq !== undefined && (!only || turn.socket === only));
-  const textOf = (turn: Turn) => plain(String(events[(turn.endSeq ?? 0) - first]?.data.output ?? ""));
+  const textOf = (turn: Turn) => plain(String(field(events[(turn.endSeq ?? 0) - first], "output") ?? ""));
   const outputs = ended.slice(-TURNS_MAX).map((turn) => ({ turn, text: textOf(turn) }));
   const hits = words ? outputs.filter(({ text }) => text.toLowerCase().includes(words.toLowerCase())) : outputs;
   const download = () => {

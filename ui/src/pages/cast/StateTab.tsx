@@ -1,12 +1,14 @@
 // The variables of a cast as of the event that is looked at.
+
 import { nameOf } from "../../fold";
+import { useCast } from "../../shared/cast-store";
 import { JsonText } from "../../shared/JsonTree";
 import { EventLink } from "../../shared/Linked";
 import { Foreign } from "../../shared/parts";
 import type { DockProps } from "./Dock";
 
 export function StateTab({ store, state, change, onSelect }: DockProps) {
-  const { events } = store.get();
+  const events = useCast(store, (held) => held.events);
   const first = events[0]?.seq ?? 1;
   const names = Object.keys(state.variables);
   if (names.length === 0) return <p className="empty">No variable is set as of event {state.seq}.</p>;

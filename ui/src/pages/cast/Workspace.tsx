@@ -1,15 +1,16 @@
 // The workspace of a cast: where its files are, what it changed, and how to get or drop that.
+
 import { GitMerge, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { get, segment } from "../../api/client";
-import type { Workspace } from "../../api/types";
+import { segment } from "../../api/client";
+import type { WorkspaceBody } from "../../api/generated";
 import type { CastState } from "../../fold";
 import { counted } from "../../fold/view";
 import { ActButton, Confirm, type Target } from "../../shared/ActButton";
 import { commandLine, type Done } from "../../shared/acts";
+import { useGet } from "../../shared/ask";
 import { Cli } from "../../shared/Cli";
 import { CopyButton, ErrorBox, Foreign } from "../../shared/parts";
-import { useLoad } from "../../shared/useLoad";
 import { Changes } from "./Changes";
 
 /** How many commits are listed. */
@@ -20,11 +21,8 @@ export function WorkspaceTab({ state, target, past }: { state: CastState; target
   const ended = state.turns.filter((turn) => turn.endSeq).length;
   const depends = `${state.status}:${ended}:${done.count}`;
   const { castId, project } = target;
-  const found = useLoad(
-    () => get<Workspace>(`/casts/${segment(castId)}/workspace`, { project }),
-    `${castId}:${depends}`,
-  );
-  const workspace = found.value;
+  const found = useGet<WorkspaceBody>(`/casts/${segment(castId)}/workspace`, { project }, { since: depends });
+  const workspace = found.data;
   if (found.error) return <ErrorBox error={found.error} />;
   if (!workspace)
     return (
@@ -144,7 +142,7 @@ export function WorkspaceTab({ state, target, past }: { state: CastState; target
 }
 
 /** What goes with it, in a sentence. */
-function lost({ merged, files = [], commits = [] }: Workspace): string {
+function lost({ merged, files = [], commits = [] }: WorkspaceBody): string {
   if (merged) return "Its branch is merged.";
   if (files.length === 0) return "It changed nothing.";
   return `Its branch is not merged: ${counted(commits.length, "commit")}, ${counted(files.length, "file")}.`;

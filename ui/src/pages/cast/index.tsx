@@ -1,18 +1,19 @@
 // One cast: what is happening, and why. The whole page shows one state: the newest, or that of an event.
-import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
-import type { SocketState } from "../../api/types";
-import { type CastState, castState, nameOf, sentence, shownState, socketState } from "../../fold";
+
+import { useQuery } from "@tanstack/react-query";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { type CastState, castState, nameOf, sentence, shownState } from "../../fold";
 import { Graph } from "../../graph/Graph";
 import { linesOf } from "../../graph/rows";
-import { CastStore } from "../../shared/cast-store";
+import { CastStore, useCast } from "../../shared/cast-store";
 import { isExported } from "../../shared/exported";
-import { inboxPath, useLive, useNow, watch } from "../../shared/live";
+import { inboxPath, useInbox, useLive, useNow, watch } from "../../shared/live";
 import { ErrorBox, State } from "../../shared/parts";
 import { changedSearch, Link, navigate, searchNow, useSearch } from "../../shared/router";
 import { oneLine } from "../../shared/text";
 import { resolved, type TurnLink } from "../../shared/turnLink";
 import { typing } from "../../shared/typing";
-import { useTries } from "../../shared/useLoad";
+import { useSettled } from "../../shared/useSettled";
 import { useWide } from "../../shared/useWide";
 import { DemoEnd } from "./DemoEnd";
 import { Dock } from "./Dock";
@@ -29,32 +30,24 @@ import "./panel/panel.css";
 import "./dock.css";
 import "./narrow.css";
 
-declare global {
-  interface Window {
-    /** The state that is shown, for tests that hold it against the server's. */
-    __state?: CastState;
-    __sockets?: Record<string, SocketState>;
-  }
-}
-
 export function Cast({ id, link = null }: { id: string; link?: TurnLink | null }) {
   const [search, change] = useSearch();
   const store = useStore(id, search.get("project"));
   const { project } = store;
-  const snapshot = useSyncExternalStore(store.subscribe, store.get);
-  const tries = useTries(snapshot.error);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: where the server did not answer, it is asked again
-  useEffect(() => {
-    void store.load();
-  }, [store, tries]);
-  const ready = snapshot.state !== null;
+  const tip = useCast(store, (held) => held.state);
+  const { error } = useQuery({
+    queryKey: ["cast", store.number],
+    queryFn: () => store.load(),
+    gcTime: 0,
+    meta: { once: true },
+  });
+  const ready = tip !== null;
   // The address names the project, so that every link from here leads to it.
   useEffect(() => {
     if (ready && project && !isExported()) change({ project });
   }, [ready, project, change]);
   useEffect(() => (ready && !isExported() ? watch(store) : undefined), [store, ready]);
 
-  const tip = snapshot.state;
   // A link to a turn becomes the page with that turn in focus.
   const linked = tip && link ? resolved(tip, link) : null;
   const wish = linked ? JSON.stringify(linked) : null;
@@ -66,31 +59,24 @@ export function Cast({ id, link = null }: { id: string; link?: TurnLink | null }
   const wanted = Number(search.get("at") ?? 0);
   const past = tip !== null && wanted > 0 && wanted < tip.seq;
   const shown = useStateAt(store, past ? wanted : null, tip);
-  const { connection, inbox } = useLive();
-  const waits = inbox.length;
-
-  useEffect(() => {
-    if (!shown) return;
-    window.__state = shown;
-    const ids = Object.keys(shown.plan?.nodes ?? {});
-    window.__sockets = Object.fromEntries(ids.map((socket) => [socket, socketState(shown, socket)]));
-  }, [shown]);
+  const offline = useLive((live) => live.connection.kind !== "connected") && !isExported();
+  const waits = useInbox().length;
   useEffect(() => {
     if (!tip) return;
     const { word } = castState(tip);
     document.title = `${waits > 0 ? `(${waits}) ` : ""}${word}: ${oneLine(tip.request, 60) || id} · Materia`;
   }, [tip, id, waits]);
 
-  if (snapshot.error && !tip)
+  if (error && !tip)
     return (
       <div className="empty">
-        <ErrorBox error={snapshot.error} />
+        <ErrorBox error={error} />
         <p>
           <Link to="/casts">All casts</Link>
         </p>
       </div>
     );
-  if (!tip || !shown || !snapshot.view)
+  if (!tip || !shown)
     return (
       <p className="empty" role="status">
         Reading the cast…
@@ -103,7 +89,7 @@ export function Cast({ id, link = null }: { id: string; link?: TurnLink | null }
       tip={tip}
       past={past}
       project={project}
-      offline={connection.kind !== "connected" && !isExported()}
+      offline={offline}
       search={search}
       change={change}
     />
@@ -119,21 +105,18 @@ function useStore(id: string, project: string | null): CastStore {
   return held.current;
 }
 
+/** The state as of an event; until it is read, the one that was shown before. */
 function useStateAt(store: CastStore, at: number | null, tip: CastState | null): CastState | null {
-  const [held, setHeld] = useState<{ at: number; state: CastState } | null>(null);
-  const has = tip !== null;
-  useEffect(() => {
-    let left = false;
-    if (at === null || !has) return;
-    void store.at(at).then((state) => {
-      if (!left) setHeld({ at, state });
-    });
-    return () => {
-      left = true;
-    };
-  }, [store, at, has]);
-  if (at === null) return tip;
-  return held?.state ?? tip;
+  const held = useMemo(() => (at === null || !tip ? tip : store.heldAt(at)), [store, at, tip]);
+  const { data } = useQuery({
+    queryKey: ["state", store.id, store.project, at],
+    queryFn: () => store.at(at ?? 0),
+    enabled: at !== null && tip !== null && held === null,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    structuralSharing: false,
+  });
+  return held ?? data ?? tip;
 }
 
 interface CastPageProps {
@@ -159,7 +142,8 @@ function interesting(state: CastState): string {
 
 function CastPage(props: CastPageProps) {
   const { store, state, tip, past, project, offline, search, change } = props;
-  const { view, live } = store.get();
+  const view = useCast(store, (held) => held.view);
+  const live = useCast(store, (held) => held.live);
   const clock = useNow(!past && (state.status === "running" || state.status === "waiting") && !isExported());
   // In a file nothing goes on: its time is that of its last event.
   const now = isExported() ? tip.ts / 1000 : clock;
@@ -175,9 +159,9 @@ function CastPage(props: CastPageProps) {
   const setTab = useCallback((tab: PanelTab) => change({ tab, line: null }), [change]);
   useCastKeys(state, tip, setAt, setTab, pickLine, past);
 
-  const cards = useMemo(() => (grid ? cardsOf(state, grid, live, now, past) : {}), [state, grid, live, now, past]);
-  const lines = useMemo(() => (grid ? linesOfState(state, grid, flashed) : {}), [state, grid, flashed]);
-  const regions = useMemo(() => (grid ? regionsOf(state, grid) : {}), [state, grid]);
+  const cards = useSettled(grid ? cardsOf(state, grid, live, now, past) : {});
+  const lines = useSettled(grid ? linesOfState(state, grid, flashed) : {});
+  const regions = useSettled(grid ? regionsOf(state, grid) : {});
   const line = useMemo(
     () => (grid ? linesOf(grid).find((one) => one.id === search.get("line")) : undefined),
     [grid, search],
@@ -190,6 +174,7 @@ function CastPage(props: CastPageProps) {
     <div
       className={`cast${past ? " past" : ""}${search.get("beside") ? " beside" : ""}${search.get("socket") || line ? " focused" : ""}`}
       data-testid="cast-page"
+      data-cast={state.castId}
       data-seq={state.seq}
     >
       <Banner state={state} past={past} offline={offline} seq={tip.seq} project={project} />
@@ -315,14 +300,16 @@ function Banner({ state, past, offline, seq, project }: BannerProps) {
         ) : null}
         {isExported() ? null : (
           <Link className="btn" to={inboxPath({ castId: state.castId, project }, true)} data-testid="banner-act">
-            {{
-              approval: refused ? "See what was refused" : "Review and approve",
-              multi_turn: "Answer",
-              stall: "See the evidence",
-              budget: "Raise the budget",
-              trust: "Review what changed",
-              workspace: "Choose the files",
-            }[state.waiting?.reason ?? ""] ?? "See what to do"}
+            {(
+              {
+                approval: refused ? "See what was refused" : "Review and approve",
+                multi_turn: "Answer",
+                stall: "See the evidence",
+                budget: "Raise the budget",
+                trust: "Review what changed",
+                workspace: "Choose the files",
+              } as Record<string, string>
+            )[state.waiting?.reason ?? ""] ?? "See what to do"}
           </Link>
         )}
       </div>

@@ -1,5 +1,5 @@
 // From the state of a cast to what its graph shows.
-import type { Grid } from "../../api/types";
+import type { Grid } from "../../api/generated";
 import { type CastState, currentItem, isOpen, itemTitle, lastTurn, litEdges, loopItems, shownState } from "../../fold";
 import type { CardView, LineView, RegionView } from "../../graph/Graph";
 import type { LiveText } from "../../shared/cast-store";

@@ -1,14 +1,15 @@
 // Before the first cast: what a cast is, the demo, and what is missing for one's own.
+
 import { Play } from "lucide-react";
 import { useRef, useState } from "react";
-import { get, newKey, post } from "../../api/client";
-import type { AgentReport, LoadoutView, Summary } from "../../api/types";
+import { newKey, post } from "../../api/client";
+import type { CastSummary, DemoView, Health, LoadoutView } from "../../api/generated";
 import { MiniGraph } from "../../graph/MiniGraph";
+import { useGet } from "../../shared/ask";
 import { keepDemo } from "../../shared/demo";
-import { castPath, useLive } from "../../shared/live";
+import { castPath, useProjects } from "../../shared/live";
 import { CopyButton, ErrorBox, Foreign } from "../../shared/parts";
 import { Link, navigate } from "../../shared/router";
-import { useLoad } from "../../shared/useLoad";
 
 const steps = [
   ["Plans three items", "Auto-Plan splits the request."],
@@ -18,15 +19,12 @@ const steps = [
 ];
 
 export function Nothing() {
-  const { projects } = useLive();
+  const projects = useProjects();
   const project = projects[0]?.id ?? null;
-  const demo = useLoad(() => get<{ available: boolean }>("/demo"), "demo");
-  const available = demo.value?.available === true;
-  const picture = useLoad(
-    available ? () => get<LoadoutView>("/loadouts/Demo", { project }) : null,
-    `demo:${available}:${project}`,
-  );
-  const agents = useLoad(project ? () => get<AgentReport>("/agents", { project }) : null, `agents:${project}`);
+  const demo = useGet<DemoView>("/demo");
+  const available = demo.data?.available === true;
+  const picture = useGet<LoadoutView>(available ? "/loadouts/Demo" : null, { project });
+  const agents = useGet<Health>(project ? "/agents" : null, { project });
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const key = useRef(newKey());
@@ -35,7 +33,7 @@ export function Nothing() {
     setBusy(true);
     setError(null);
     try {
-      const made = await post<Summary>("/demo", {}, key.current);
+      const made = await post<CastSummary>("/demo", {}, key.current);
       keepDemo(made.castId);
       navigate(castPath(made));
     } catch (fault) {
@@ -44,7 +42,7 @@ export function Nothing() {
       setBusy(false);
     }
   };
-  const there = (agents.value?.agents ?? []).filter((agent) => agent.installed);
+  const there = (agents.data?.agents ?? []).filter((agent) => agent.installed);
   return (
     <div className="nothing" data-testid="nothing">
       <h1>Nothing has been cast here yet</h1>
@@ -84,9 +82,9 @@ export function Nothing() {
           <header>
             <strong>Demo</strong> <span className="dim">Three items, one sent back, one question to you.</span>
           </header>
-          {picture.value ? (
+          {picture.data?.graph ? (
             <div className="picture">
-              <MiniGraph grid={picture.value.graph} label="The graph of the demo" />
+              <MiniGraph grid={picture.data.graph} label="The graph of the demo" />
             </div>
           ) : null}
           <ol>
@@ -99,7 +97,7 @@ export function Nothing() {
           </ol>
         </section>
       ) : null}
-      {agents.value ? (
+      {agents.data ? (
         <section aria-label="Agents">
           <p className="dim">
             {there.length > 0
@@ -107,7 +105,7 @@ export function Nothing() {
               : "To cast on your own repository, install one agent. None is on this machine yet."}
           </p>
           <ul className="agents">
-            {agents.value.agents.map((agent) => (
+            {agents.data.agents.map((agent) => (
               <li key={agent.name}>
                 <span className="med">{agent.label}</span>
                 <span className="dim">{agent.installed ? `installed, ${agent.version ?? ""}` : "not installed"}</span>

@@ -1,9 +1,9 @@
 // The rows of the list of casts, by group.
-import type { ReactNode } from "react";
-import type { Summary } from "../../api/types";
+import { memo, type ReactNode } from "react";
+import type { CastSummary } from "../../api/generated";
 import { castState } from "../../fold/view";
 import { ago, dayOrClock, duration, money } from "../../shared/format";
-import { castPath, inboxPath, keyOf, useLive } from "../../shared/live";
+import { castPath, inboxPath, keyOf, useProjects } from "../../shared/live";
 import { Foreign, State, Strip } from "../../shared/parts";
 import { Link } from "../../shared/router";
 import { oneLine } from "../../shared/text";
@@ -22,12 +22,14 @@ export function Group({
   tall = false,
 }: {
   title: string;
-  casts: Summary[];
+  casts: CastSummary[];
   now: number;
   picked: Picked;
   tall?: boolean;
 }) {
+  const projects = useProjects();
   if (casts.length === 0) return null;
+  const names = new Map(projects.length > 1 ? projects.map((one) => [one.id, one.name]) : []);
   return (
     <tbody data-testid={`group-${title}`}>
       <tr className="ghead">
@@ -36,7 +38,16 @@ export function Group({
         </th>
       </tr>
       {casts.map((cast) => (
-        <CastRow key={keyOf(cast)} cast={cast} now={now} tall={tall} picked={picked} />
+        <CastRow
+          key={keyOf(cast)}
+          cast={cast}
+          time={timeOf(cast, now)}
+          began={dayOrClock(cast.startedAt, now)}
+          tall={tall}
+          name={names.get(cast.project)}
+          chosen={picked.keys.includes(keyOf(cast))}
+          toggle={picked.toggle}
+        />
       ))}
     </tbody>
   );
@@ -51,16 +62,29 @@ const verbs: Record<string, string> = {
   trust: "Review",
 };
 
-function CastRow({ cast, now, tall, picked }: { cast: Summary; now: number; tall: boolean; picked: Picked }) {
-  const { projects } = useLive();
+const waits = (cast: CastSummary) => cast.status === "waiting" && castState(cast).state !== "idle";
+
+function timeOf(cast: CastSummary, now: number): string {
+  const updated = Date.parse(cast.updatedAt);
+  if (waits(cast)) return `waits ${ago(now - updated)}`;
+  return duration((cast.status === "running" && cast.driven ? now : updated) - Date.parse(cast.startedAt));
+}
+
+interface RowProps {
+  cast: CastSummary;
+  time: string;
+  began: string;
+  tall: boolean;
+  name: string | undefined;
+  chosen: boolean;
+  toggle: Picked["toggle"];
+}
+
+/** Drawn again when its own words change, not when the clock ticks or another cast does something. */
+const CastRow = memo(function CastRow({ cast, time, began, tall, name, chosen, toggle }: RowProps) {
   const { state, word } = castState(cast);
   const to = castPath(cast);
-  const began = Date.parse(cast.startedAt ?? "");
-  const updated = Date.parse(cast.updatedAt ?? cast.startedAt ?? "");
-  const waiting = cast.status === "waiting" && state !== "idle";
-  const time = waiting
-    ? `waits ${ago(now - updated)}`
-    : duration((cast.status === "running" && cast.driven !== false ? now : updated) - began);
+  const waiting = waits(cast);
   const verb = waiting ? verbs[cast.waiting?.reason ?? ""] : undefined;
   const note: ReactNode = cast.waiting
     ? cast.waiting.message
@@ -69,7 +93,6 @@ function CastRow({ cast, now, tall, picked }: { cast: Summary; now: number; tall
       : cast.fromCastId
         ? `from ${cast.fromCastId}`
         : "";
-  const name = projects.length > 1 ? projects.find((one) => one.id === cast.project)?.name : undefined;
   return (
     <tr className={tall && note ? "tall" : ""} data-testid={`cast-${cast.castId}`}>
       <td className="wide pick-cell">
@@ -77,8 +100,8 @@ function CastRow({ cast, now, tall, picked }: { cast: Summary; now: number; tall
           type="checkbox"
           aria-label={`Choose ${oneLine(cast.request, 60) || cast.castId} to compare`}
           data-testid={`choose-${cast.castId}`}
-          checked={picked.keys.includes(keyOf(cast))}
-          onChange={() => picked.toggle(keyOf(cast))}
+          checked={chosen}
+          onChange={() => toggle(keyOf(cast))}
         />
       </td>
       <td>
@@ -118,7 +141,7 @@ function CastRow({ cast, now, tall, picked }: { cast: Summary; now: number; tall
         )}
       </td>
       <td className="r wide">{time}</td>
-      <td className="r wide faint">{dayOrClock(cast.startedAt, now)}</td>
+      <td className="r wide faint">{began}</td>
       <td className="r wide">
         {verb ? (
           <Link className="btn" to={inboxPath(cast)}>
@@ -128,9 +151,9 @@ function CastRow({ cast, now, tall, picked }: { cast: Summary; now: number; tall
       </td>
     </tr>
   );
-}
+});
 
-function Items({ cast }: { cast: Summary }) {
+function Items({ cast }: { cast: CastSummary }) {
   const { done, total } = cast.items ?? { done: 0, total: 0 };
   const { state } = castState(cast);
   const now = state === "done" ? "done" : state;

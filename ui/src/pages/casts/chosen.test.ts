@@ -1,19 +1,24 @@
 import { expect, test } from "vitest";
-import type { Summary } from "../../api/types";
+import type { CastSummary } from "../../api/generated";
 import { chosen, filtersOf, nameFor, needsYou, sameFilters, savedViews } from "./chosen";
 
 const now = Date.parse("2026-11-15T12:00:00Z");
-const cast = (part: Partial<Summary>): Summary => ({
+const cast = (part: Partial<CastSummary>): CastSummary => ({
   castId: "a",
   status: "completed",
   loadout: "Demo",
   request: "Greet people",
+  startedAt: "2026-11-15T10:00:00Z",
+  project: "p",
+  driven: false,
+  lastSeq: 9,
+  usage: { turns: 1, tokens: 0 },
   updatedAt: "2026-11-15T11:00:00Z",
   ...part,
 });
 const casts = [
   cast({}),
-  cast({ castId: "b", status: "failed", error: { code: "timeout", message: "it took too long" } }),
+  cast({ castId: "b", status: "failed", error: { code: "utility_timeout", message: "it took too long" } }),
   cast({ castId: "c", status: "waiting", waiting: { reason: "approval", message: "asks" }, loadout: "Pair" }),
   cast({ castId: "d", status: "waiting", waiting: { reason: "interactive", message: "paused" } }),
   cast({ castId: "e", updatedAt: "2026-11-01T11:00:00Z" }),

@@ -1,9 +1,9 @@
 // Which casts the list shows, by what the address says; and the views that somebody keeps.
-import type { Summary } from "../../api/types";
+import type { CastSummary } from "../../api/generated";
 import { castState } from "../../fold/view";
 import { keep, kept } from "../../shared/kept";
 
-export function chosen(casts: Summary[], search: URLSearchParams, now: number): Summary[] {
+export function chosen(casts: CastSummary[], search: URLSearchParams, now: number): CastSummary[] {
   const [view, state, loadout, project, text] = ["view", "state", "loadout", "project", "text"].map((name) =>
     search.get(name),
   );
@@ -21,7 +21,7 @@ export function chosen(casts: Summary[], search: URLSearchParams, now: number): 
 }
 
 /** Waits for a person; what somebody paused does not. */
-export function needsYou(cast: Summary): boolean {
+export function needsYou(cast: CastSummary): boolean {
   return cast.status === "waiting" && !["interactive", "run_for"].includes(cast.waiting?.reason ?? "");
 }
 

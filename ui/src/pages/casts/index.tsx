@@ -1,9 +1,11 @@
 // Casts: who needs me, what runs, what was.
+
 import { GitCompare, Plus, Search } from "lucide-react";
-import { useEffect, useMemo, useRef, useState } from "react";
-import { comparePath, keyOf, loadCasts, noteRefusal, useLive, useNow } from "../../shared/live";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useShallow } from "zustand/react/shallow";
+import { comparePath, keyOf, loadCasts, noteRefusal, useLive, useNow, useProjects } from "../../shared/live";
 import { Pick } from "../../shared/parts";
-import { Link, useSearch } from "../../shared/router";
+import { Link, searchNow, useSearch } from "../../shared/router";
 import { typing } from "../../shared/typing";
 import { chosen, filtersOf, needsYou } from "./chosen";
 import { Nothing } from "./Nothing";
@@ -22,8 +24,11 @@ const stateName: Record<string, string> = {
   aborted: "aborted",
 };
 
+const picks = (search: URLSearchParams) => (search.get("pick") ?? "").split(" ").filter(Boolean);
+
 export function Casts() {
-  const live = useLive();
+  const { casts, loaded, next } = useLive(useShallow(({ casts, loaded, next }) => ({ casts, loaded, next })));
+  const projects = useProjects();
   const now = useNow();
   const [search, change] = useSearch();
   const box = useRef<HTMLInputElement>(null);
@@ -49,8 +54,8 @@ export function Casts() {
   }, [text]);
 
   const all = useMemo(
-    () => [...live.casts.values()].sort((a, b) => String(b.startedAt ?? "").localeCompare(String(a.startedAt ?? ""))),
-    [live.casts],
+    () => [...casts.values()].sort((a, b) => String(b.startedAt ?? "").localeCompare(String(a.startedAt ?? ""))),
+    [casts],
   );
   const shown = useMemo(() => {
     const local = chosen(all, search, now);
@@ -79,15 +84,19 @@ export function Casts() {
   const filters = filtersOf(search);
   const loadouts = [...new Set(all.map((cast) => cast.loadout))].sort();
 
-  const keys = (search.get("pick") ?? "").split(" ").filter(Boolean);
-  const picked = {
-    keys,
-    toggle: (key: string) =>
-      change({ pick: (keys.includes(key) ? keys.filter((one) => one !== key) : [...keys.slice(-1), key]).join(" ") }),
-  };
-  const [first, second] = keys.map((key) => live.casts.get(key));
+  const keys = picks(search);
+  const toggle = useCallback(
+    (key: string) => {
+      const before = picks(searchNow());
+      const after = before.includes(key) ? before.filter((one) => one !== key) : [...before.slice(-1), key];
+      change({ pick: after.join(" ") });
+    },
+    [change],
+  );
+  const picked = { keys, toggle };
+  const [first, second] = keys.map((key) => casts.get(key));
 
-  if (live.loaded && all.length === 0)
+  if (loaded && all.length === 0)
     return (
       <div className="casts" data-testid="casts-page">
         <Nothing />
@@ -98,7 +107,7 @@ export function Casts() {
       <div className="chead">
         <div className="row">
           <h1>Casts</h1>
-          {live.loaded && all.length > 0 ? <span className="dim">{says}</span> : null}
+          {loaded && all.length > 0 ? <span className="dim">{says}</span> : null}
           <span className="grow" />
           {keys.length > 0 ? (
             <span className="comparing" data-testid="comparing">
@@ -151,16 +160,13 @@ export function Casts() {
             onPick={(value) => change({ loadout: value })}
             options={[{ value: "", label: "any" }, ...loadouts.map((value) => ({ value, label: value }))]}
           />
-          {live.projects.length > 1 ? (
+          {projects.length > 1 ? (
             <Pick
               label="Project"
               value={search.get("project") ?? ""}
               testid="filter-project"
               onPick={(value) => change({ project: value })}
-              options={[
-                { value: "", label: "any" },
-                ...live.projects.map((one) => ({ value: one.id, label: one.name })),
-              ]}
+              options={[{ value: "", label: "any" }, ...projects.map((one) => ({ value: one.id, label: one.name }))]}
             />
           ) : null}
           <label className="find">
@@ -178,7 +184,7 @@ export function Casts() {
         </div>
       </div>
       <div id="view-body" role="tabpanel" aria-label="Casts">
-        {live.loaded && all.length > 0 && shown.length === 0 ? (
+        {loaded && all.length > 0 && shown.length === 0 ? (
           <p className="empty">
             No cast matches.{" "}
             <button
@@ -227,12 +233,12 @@ export function Casts() {
               <Group title="Running" casts={groups.running} now={now} picked={picked} tall />
               <Group title="Recent" casts={groups.recent} now={now} picked={picked} />
             </table>
-            {live.next ? (
+            {next ? (
               <p className="empty">
                 <button
                   type="button"
                   className="btn"
-                  onClick={() => void loadCasts({ cursor: live.next ?? "" }).catch(noteRefusal)}
+                  onClick={() => void loadCasts({ cursor: next ?? "" }).catch(noteRefusal)}
                 >
                   Show older casts
                 </button>

@@ -1,13 +1,13 @@
 // One turn of each cast beside the other: what it was given, what it put out, where it led.
+import { useQuery } from "@tanstack/react-query";
 import { get, segment } from "../../api/client";
-import type { CastView, ComparedTurn, Json, TurnView } from "../../api/types";
+import type { CastView, ComparedTurn, Json, TurnView } from "../../api/generated";
 import { WordDiff } from "../../shared/DiffView";
 import { bytes } from "../../shared/format";
 import { castPath } from "../../shared/live";
-import { ErrorBox, Foreign, Tabs } from "../../shared/parts";
+import { ErrorBox, Tabs } from "../../shared/parts";
 import { Link } from "../../shared/router";
 import { oneLine } from "../../shared/text";
-import { useLoad } from "../../shared/useLoad";
 import { Whole } from "../../shared/Whole";
 import type { Places } from ".";
 import { sideText } from "./Turns";
@@ -28,11 +28,11 @@ export function Beside({ row, views, places, tab, onTab }: BesideProps) {
   const [a, b] = views;
   const load = (id: string, seq: number | undefined, project: string | null) =>
     seq ? get<TurnView>(`/casts/${segment(id)}/turns/${seq}`, { project }) : Promise.resolve(null);
-  const both = useLoad(
-    () => Promise.all([load(a.castId, row.a?.seq, places.project), load(b.castId, row.b?.seq, places.other)]),
-    `${a.castId}:${b.castId}:${row.a?.seq}:${row.b?.seq}`,
-  );
-  const [x, y] = both.value ?? [null, null];
+  const both = useQuery({
+    queryKey: ["beside", a.castId, b.castId, places, row.a?.seq, row.b?.seq],
+    queryFn: () => Promise.all([load(a.castId, row.a?.seq, places.project), load(b.castId, row.b?.seq, places.other)]),
+  });
+  const [x, y] = both.data ?? [null, null];
   const grown = size(y?.prompt) - size(x?.prompt);
   return (
     <>
@@ -78,7 +78,7 @@ export function Beside({ row, views, places, tab, onTab }: BesideProps) {
                   <span className="dim sm grow">no such turn</span>
                 )}
               </div>
-              {side && both.value ? <Side tab={tab} row={row} a={x} b={y} index={index} view={views[index]} /> : null}
+              {side && both.data ? <Side tab={tab} row={row} a={x} b={y} index={index} view={views[index]} /> : null}
             </div>
           );
         })}
@@ -107,11 +107,6 @@ function Side(props: {
         <p className="dim">
           {side?.to && side.to.length > 0 ? `Led to ${side.to.map(name).join(", ")}.` : "It took no edge."}
         </p>
-        {turn?.reason ? (
-          <blockquote className="reason">
-            <Foreign text={turn.reason} />
-          </blockquote>
-        ) : null}
       </div>
     );
   }

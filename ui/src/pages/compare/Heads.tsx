@@ -1,8 +1,8 @@
 // The two casts: who they are, where they stand, what they took.
-import type { CastView, Comparison } from "../../api/types";
+import type { CastView, Comparison } from "../../api/generated";
 import { castState } from "../../fold";
 import { count, duration, money } from "../../shared/format";
-import { castPath, useLive } from "../../shared/live";
+import { castPath, useProjects } from "../../shared/live";
 import { State } from "../../shared/parts";
 import { Link } from "../../shared/router";
 
@@ -21,7 +21,7 @@ export function timeIn(view: CastView): number {
 }
 
 export function Heads({ compared, views }: HeadsProps) {
-  const { projects } = useLive();
+  const projects = useProjects();
   const [a, b] = views;
   return (
     <table className="tbl heads">

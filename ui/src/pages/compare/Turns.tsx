@@ -1,6 +1,6 @@
 // The turns of both casts, aligned by the server; those that they share stand first.
 import { useState } from "react";
-import type { CastView, ComparedTurn, Comparison, TurnSide } from "../../api/types";
+import type { CastView, ComparedTurn, Comparison, TurnSide } from "../../api/generated";
 import type { Turn } from "../../fold";
 import { KindIcon } from "../../graph/KindIcon";
 import { duration } from "../../shared/format";

@@ -1,6 +1,7 @@
 // Compare: what two casts did, turn beside turn. What differs, the server says; `materia compare` prints the same.
+import { useQuery } from "@tanstack/react-query";
 import { get, segment } from "../../api/client";
-import type { CastView, ComparedTurn, Comparison } from "../../api/types";
+import type { CastView, ComparedTurn, Comparison } from "../../api/generated";
 import { emptyState, fold, type Turn } from "../../fold";
 import { MIDDLE } from "../../graph/layout";
 import { MiniGraph } from "../../graph/MiniGraph";
@@ -11,7 +12,6 @@ import { comparePath, keyOf, useLive } from "../../shared/live";
 import { ErrorBox, Foreign, Pick } from "../../shared/parts";
 import { Link, navigate, useSearch } from "../../shared/router";
 import { oneLine } from "../../shared/text";
-import { useLoad } from "../../shared/useLoad";
 import { Beside } from "./Beside";
 import { Heads, timeIn } from "./Heads";
 import { rowKey, Turns } from "./Turns";
@@ -46,20 +46,20 @@ export function Compare({ a, b }: { a: string; b: string }) {
   const [search] = useSearch();
   const project = search.get("project");
   const places = { project, other: search.get("otherProject") ?? project };
-  const loaded = useLoad(() => both(a, b, places), `${a}:${b}:${project}:${places.other}`);
+  const loaded = useQuery({ queryKey: ["compare", a, b, places], queryFn: () => both(a, b, places) });
   if (loaded.error)
     return (
       <div className="empty">
         <ErrorBox error={loaded.error} />
       </div>
     );
-  if (!loaded.value)
+  if (!loaded.data)
     return (
       <p className="empty" role="status">
         Reading both casts…
       </p>
     );
-  return <Page {...loaded.value} places={places} />;
+  return <Page {...loaded.data} places={places} />;
 }
 
 /** Fewer or more, said in words. */
@@ -87,7 +87,7 @@ function Page(props: Both & { places: Places }) {
   const { compared, views, shared, places } = props;
   const [a, b] = views;
   const [search, change] = useSearch();
-  const { casts } = useLive();
+  const casts = useLive((live) => live.casts);
   const { rows, routes } = compared;
   const picked =
     rows.find((row) => rowKey(row) === search.get("turn")) ?? rows.find((row) => row.verdict !== "same") ?? rows[0];

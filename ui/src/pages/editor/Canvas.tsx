@@ -22,7 +22,7 @@ import {
   useRef,
   useState,
 } from "react";
-import type { Finding } from "../../api/types";
+import type { Finding } from "../../api/generated";
 import { type Selected, type Spot, templates } from "../../document";
 import { showAll, Zoom } from "../../graph/Graph";
 import type { Drawn } from "../../graph/layout";

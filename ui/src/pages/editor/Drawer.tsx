@@ -1,7 +1,6 @@
 // The drawer: the same document as a tree, as text, as a walk and with all its histories; beside it what was found.
 import { useMemo } from "react";
-import type { Walk } from "../../api/editor";
-import type { Finding } from "../../api/types";
+import type { Finding, Walk } from "../../api/generated";
 import { later } from "../../shared/later";
 import { Tabs } from "../../shared/parts";
 import { Explore } from "./Explore";

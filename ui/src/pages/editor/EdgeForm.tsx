@@ -1,4 +1,4 @@
-import type { Condition, Finding } from "../../api/types";
+import type { Condition, Finding } from "../../api/generated";
 import { edgeById, exitOf } from "../../document";
 import { Seg } from "../../shared/parts";
 import { changeEdge } from "./acts";

@@ -1,6 +1,6 @@
 // The inspector: what is selected, and everything that can be said about it.
 import { useState } from "react";
-import type { Finding } from "../../api/types";
+import type { Finding } from "../../api/generated";
 import { edgeById, exitOf, innermost, type Selected, thingAt } from "../../document";
 import { Badges, KindIcon } from "../../graph/Graph";
 import { Code } from "../../shared/code";

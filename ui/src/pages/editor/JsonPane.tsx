@@ -10,7 +10,7 @@ import { type EditorState as CodeState, type Range, StateEffect, StateField } fr
 import { Decoration, type DecorationSet, EditorView, hoverTooltip, keymap, WidgetType } from "@codemirror/view";
 import { getLocation } from "jsonc-parser";
 import { useEffect, useMemo, useRef, useState } from "react";
-import type { Finding } from "../../api/types";
+import type { Finding } from "../../api/generated";
 import { describe, type Names, pathOf, proposals, rangeOf, shownText } from "../../document";
 import { Code } from "../../shared/code/Code";
 import { oneLine } from "../../shared/text";

@@ -1,6 +1,8 @@
 // A loadout dropped behind this one: what would be stitched is shown, or why it cannot be, and it can be saved.
-import { useEffect, useState } from "react";
-import { type Linked, link } from "../../api/editor";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { link } from "../../api/editor";
+import type { Json } from "../../api/generated";
 import { MIDDLE } from "../../graph/layout";
 import { MiniGraph } from "../../graph/MiniGraph";
 import { Cli } from "../../shared/Cli";
@@ -14,16 +16,15 @@ import type { EditorState } from "./state";
 
 export function LinkSheet({ state, behind, onClose }: { state: EditorState; behind: string; onClose: () => void }) {
   const { project, file, text, subject } = state;
-  const [found, setFound] = useState<Linked | null>(null);
-  const [error, setError] = useState<unknown>(null);
+  const { data: found, error } = useQuery({
+    queryKey: ["link", project, file, text, subject.name, behind],
+    queryFn: () => link(project, { [file]: text }, [`loadout:${subject.name}`, `loadout:${behind}`]),
+  });
   const [name, setName] = useState(`${subject.name}-then-${behind}`.replace(/[^A-Za-z0-9._-]/g, "-").slice(0, 64));
-  useEffect(() => {
-    link(project, { [file]: text }, [`loadout:${subject.name}`, `loadout:${behind}`]).then(setFound, setError);
-  }, [project, file, text, subject.name, behind]);
   const taken = loadoutNames(state.files).includes(name);
   const save = () => {
     if (!found?.loadout) return;
-    startNew(name, found.loadout);
+    startNew(name, found.loadout as { [key: string]: Json });
     onClose();
     navigate(`/loadouts/${encodeURIComponent(name)}?begin=1`);
   };

@@ -1,5 +1,5 @@
 import { isEnd } from "../../api/ends";
-import type { Finding } from "../../api/types";
+import type { Finding } from "../../api/generated";
 import { at, fieldNames, object } from "../../document";
 import { putClean, setLoadout } from "./acts";
 import { Found, Part, Row, SelectField } from "./fields";

@@ -1,6 +1,6 @@
 // The inspector of a loop: what it consumes, who is in it, where it leads.
 import { Plus, X } from "lucide-react";
-import type { Condition, Finding } from "../../api/types";
+import type { Condition, Finding } from "../../api/generated";
 import {
   addExit,
   exitEdgeId,

@@ -1,6 +1,6 @@
 // Making a loop from a selection.
 import { type FormEvent, useMemo, useState } from "react";
-import type { Condition } from "../../api/types";
+import type { Condition } from "../../api/generated";
 import { freeLoopId, inOrder, loopFault, makeLoop } from "../../document";
 import { conditions, targets } from "./options";
 import type { EditorState } from "./state";

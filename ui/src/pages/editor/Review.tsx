@@ -1,8 +1,10 @@
 // Before saving: what changes, as things and as lines; whom it concerns; and what the next cast will ask about.
-import { useEffect, useMemo, useState } from "react";
+import { useQuery } from "@tanstack/react-query";
+import { useMemo, useState } from "react";
 import { Refusal } from "../../api/client";
-import { type ConfigFile, check, type DocumentChange, type DocumentDiff, diff, saveConfig } from "../../api/editor";
-import type { Plan } from "../../api/types";
+import { check, diff, saveConfig } from "../../api/editor";
+import type { Change, ConfigFile, Plan } from "../../api/generated";
+
 import { object, Writer } from "../../document";
 import { Compare } from "../../shared/code";
 import { Dialog } from "../../shared/Dialog";
@@ -22,17 +24,15 @@ export function Review({ store, state, onClose }: { store: EditorStore; state: E
     () => (cleared ? without(state.text, subject.name) : state.text),
     [cleared, state.text, subject.name],
   );
-  const [found, setFound] = useState<DocumentDiff | null>(null);
-  const [error, setError] = useState<unknown>(null);
+  const { data: found, error: unread } = useQuery({ queryKey: ["diff", base, text], queryFn: () => diff(base, text) });
+  const [refused, setError] = useState<unknown>(null);
+  const error = refused ?? unread;
   const [typed, setTyped] = useState("");
   const [busy, setBusy] = useState(false);
   const runs = useNewRuns(state);
-  const live = useLive();
-  useEffect(() => {
-    diff(base, text).then(setFound, setError);
-  }, [base, text]);
+  const known = useLive((live) => live.casts);
   const active = object(state.value).activeLoadout === subject.name;
-  const running = [...live.casts.values()].filter(
+  const running = [...known.values()].filter(
     (cast) => cast.loadout === subject.name && (cast.status === "running" || cast.status === "waiting"),
   ).length;
   const save = async () => {
@@ -171,7 +171,7 @@ function without(text: string, name: string): string {
   return writer.text;
 }
 
-function Changes({ title, list }: { title: string; list: DocumentChange[] }) {
+function Changes({ title, list }: { title: string; list: Change[] }) {
   if (list.length === 0) return null;
   return (
     <>
@@ -197,24 +197,20 @@ const short = (value: unknown) => (value === undefined ? "" : oneLine(JSON.strin
 /** What would run that the saved loadout does not run. */
 function useNewRuns(state: EditorState): string[] | null {
   const { project, file, text, base, subject } = state;
-  const [runs, setRuns] = useState<string[] | null>(null);
-  useEffect(() => {
-    let left = false;
-    const planOf = (one: string) =>
-      check(project, { [file]: one }, subject.kind === "loadout" ? subject.name : null).then(
-        (answer) => answer.plan ?? null,
-        () => null,
-      );
-    void Promise.all([planOf(base), planOf(text)]).then(([before, after]) => {
-      if (left) return;
+  const { data } = useQuery({
+    queryKey: ["runs", project, file, text, base, subject],
+    queryFn: async () => {
+      const planOf = (one: string) =>
+        check(project, { [file]: one }, subject.kind === "loadout" ? subject.name : null).then(
+          (answer) => answer.plan ?? null,
+          () => null,
+        );
+      const [before, after] = await Promise.all([planOf(base), planOf(text)]);
       const known = new Set(before ? runsOf(before) : []);
-      setRuns(after ? [...new Set(runsOf(after))].filter((one) => !known.has(one)) : []);
-    });
-    return () => {
-      left = true;
-    };
-  }, [project, file, text, base, subject]);
-  return runs;
+      return after ? [...new Set(runsOf(after))].filter((one) => !known.has(one)) : [];
+    },
+  });
+  return data ?? null;
 }
 function runsOf(plan: Plan): string[] {
   return Object.entries(plan.nodes).flatMap(([id, node]) =>

@@ -1,6 +1,6 @@
 // The bar above the canvas: what it is, whether it is kept, and the way to save it.
 import { Check, Redo2, Undo2 } from "lucide-react";
-import type { Finding } from "../../api/types";
+import type { Finding } from "../../api/generated";
 import { readLoadout } from "../../document";
 import { clock } from "../../shared/format";
 import { Foreign } from "../../shared/parts";

@@ -1,6 +1,6 @@
 // Forms made from the schema of the configuration: a field of the schema has its form as soon as it is there.
 import { type ReactNode, useEffect, useState } from "react";
-import type { Json } from "../../api/types";
+import type { Json } from "../../api/generated";
 import { type Field, fieldAt, fieldNames, type JsonObject, object, strings } from "../../document";
 import { NumberField, Pairs, SelectField, TextField } from "./fields";
 

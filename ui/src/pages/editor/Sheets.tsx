@@ -1,6 +1,6 @@
 // Short questions of the editor: what to add, where to connect to, what to call it.
 import { type FormEvent, useMemo, useState } from "react";
-import type { Condition } from "../../api/types";
+import type { Condition } from "../../api/generated";
 import { likelyCondition } from "../../document";
 import { KindIcon } from "../../graph/Graph";
 import { Dialog } from "../../shared/Dialog";

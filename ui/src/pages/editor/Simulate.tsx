@@ -1,6 +1,7 @@
 // A walk through the graph: a person chooses outcomes, the program's own kernel routes. No agent runs.
 import { useEffect, useRef, useState } from "react";
-import { type Choice, castChoices, type Outcome, simulate, type Walk, type WalkAsk } from "../../api/editor";
+import { castChoices, simulate } from "../../api/editor";
+import type { Choice, ChosenEnd, Walk, WalkAsk } from "../../api/generated";
 import { object } from "../../document";
 import { useLive } from "../../shared/live";
 import { ErrorBox, Foreign, Item } from "../../shared/parts";
@@ -9,7 +10,7 @@ import type { Play } from "./explored";
 import { Said } from "./fields";
 import type { EditorState } from "./state";
 
-const words: Record<Outcome, string> = {
+const words: Record<ChosenEnd, string> = {
   satisfied: "Satisfied",
   not_satisfied: "Not satisfied",
   done: "Done",
@@ -26,7 +27,7 @@ export function walkedBy(walk: Walk | null): Walked | null {
   if (!walk) return null;
   return {
     sockets: new Set(walk.steps.map((step) => step.socket)),
-    edges: new Set(walk.steps.flatMap((step) => step.routes.map((route) => route.edge))),
+    edges: new Set(walk.steps.flatMap((step) => step.routes.flatMap((route) => route.edge ?? []))),
     now: new Set(walk.asks.map((one) => one.socket)),
   };
 }
@@ -45,8 +46,8 @@ export function Simulate(props: {
   const [error, setError] = useState<unknown>(null);
   const [rules, setRules] = useState("G12");
   const turn = useRef(0);
-  const live = useLive();
-  const casts = [...live.casts.values()].filter((cast) => cast.loadout === subject.name).slice(0, 20);
+  const known = useLive((live) => live.casts);
+  const casts = [...known.values()].filter((cast) => cast.loadout === subject.name).slice(0, 20);
   const show = useRef(onWalk);
   show.current = onWalk;
   useEffect(() => {
@@ -70,7 +71,7 @@ export function Simulate(props: {
 
   const chose = useRef(false);
   const box = useRef<HTMLDivElement>(null);
-  const choose = (ask: WalkAsk, outcome: Outcome, items?: number) => {
+  const choose = (ask: WalkAsk, outcome: ChosenEnd, items?: number) => {
     chose.current = true;
     // Who chooses leaves the history that was played.
     onPlay(null);
@@ -240,7 +241,13 @@ function caseOf(walk: Walk | null, rules: string): unknown {
   return walk?.case && named.length > 0 ? { ...object(walk.case), requirements: named } : null;
 }
 
-function Ask({ ask, onChoose }: { ask: WalkAsk; onChoose: (ask: WalkAsk, outcome: Outcome, items?: number) => void }) {
+function Ask({
+  ask,
+  onChoose,
+}: {
+  ask: WalkAsk;
+  onChoose: (ask: WalkAsk, outcome: ChosenEnd, items?: number) => void;
+}) {
   const [items, setItems] = useState(2);
   return (
     <li className="ask" data-testid={`ask-${ask.socket}`}>

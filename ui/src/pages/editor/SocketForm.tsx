@@ -1,4 +1,4 @@
-import type { Finding } from "../../api/types";
+import type { Finding } from "../../api/generated";
 import { innermost, object, type SocketDoc } from "../../document";
 import { Seg } from "../../shared/parts";
 import { rename, setSocket } from "./acts";

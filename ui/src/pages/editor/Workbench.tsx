@@ -1,7 +1,7 @@
 // The editor around one open document: bar, palette, canvas, inspector and drawer.
 import { X } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import type { Walk } from "../../api/editor";
+import type { Walk } from "../../api/generated";
 import { gridOf, type Selected, type Spot } from "../../document";
 import { useDrawing } from "../../graph/elk";
 import { EDITOR } from "../../graph/layout";

@@ -1,5 +1,5 @@
 // What a person does in the editor, in words that undo can repeat. Keys, canvas, outline and inspector all come here.
-import type { Condition, Json } from "../../api/types";
+import type { Condition, Json } from "../../api/generated";
 import {
   addAfter,
   addSocket,

@@ -1,7 +1,7 @@
 // From the document and its drawing to what the canvas is made of.
 
 import { isEnd } from "../../api/ends";
-import type { Finding } from "../../api/types";
+import type { Finding } from "../../api/generated";
 import { exitEdgeId, thingAt } from "../../document";
 import { borderCrossing } from "../../graph/Graph";
 import type { Box, Drawn, Point } from "../../graph/layout";

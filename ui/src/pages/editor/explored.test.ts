@@ -1,6 +1,6 @@
 // V4: what an exploration found, by the sockets, edges and loops that it names.
 import { expect, test } from "vitest";
-import type { ExploreFinding, ExploreView } from "../../api/editor";
+import type { ExploreFinding, ExploreView } from "../../api/generated";
 import { linesOf, rowsOf, summaryOf, withExplored } from "./explored";
 
 const history = { steps: 2, end: "failed", visits: [], script: {}, plays: true } as ExploreFinding["history"];

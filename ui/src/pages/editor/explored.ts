@@ -1,5 +1,5 @@
 // The result of an exploration, by the things of the loadout that it names.
-import type { Choice, ExploreFinding, ExploreView } from "../../api/editor";
+import type { Choice, ExploreFinding, ExploreView } from "../../api/generated";
 import type { Selected } from "../../document";
 import { keyOf, type Marks } from "./views";
 

@@ -1,7 +1,7 @@
 // Controls of the inspector. Each shows one field of the document and writes it as it is typed.
 import { Plus, X } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import type { Finding, Json } from "../../api/types";
+import type { Finding, Json } from "../../api/generated";
 import { Foreign } from "../../shared/parts";
 
 export function Part({ title, hint, children }: { title: string; hint?: string; children: ReactNode }) {

@@ -1,53 +1,15 @@
-import { useEffect, useState } from "react";
 import { at, find } from "../../document";
-import { noteRefusal } from "../../shared/live";
 import { ErrorBox } from "../../shared/parts";
-import { useProject } from "../../shared/project";
 import { Link, searchNow } from "../../shared/router";
-import { useTries } from "../../shared/useLoad";
 import { begunWith } from "./begin";
-import { openSubject } from "./opening";
 import { readText } from "./state";
-import { EditorStore } from "./store";
+import type { EditorStore } from "./store";
+import { useOpened } from "./useOpened";
 import { Workbench } from "./Workbench";
 import "./editor.css";
 
 export function Editor({ name }: { name: string }) {
-  const project = useProject()?.id ?? null;
-  const [store, setStore] = useState<EditorStore | null>(null);
-  const [error, setError] = useState<Error | null>(null);
-  const tries = useTries(error);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: where the server did not answer, it is asked again
-  useEffect(() => {
-    if (!project) return;
-    let made: EditorStore | null = null;
-    let left = false;
-    openSubject(project, { kind: "loadout", name })
-      .then(
-        ({ state, exists }) => {
-          if (left) return;
-          const fresh = !exists && searchNow().get("begin") !== null;
-          if (!exists && !fresh) throw new Error(`There is no loadout ${name}.`);
-          made = new EditorStore(state);
-          if (fresh) begin(made, name);
-          const [kind, ...rest] = (searchNow().get("sel") ?? "").split(":");
-          const id = rest.join(":");
-          if (id && (kind === "socket" || kind === "edge" || kind === "loop")) made.select([{ kind, id }]);
-          setStore(made);
-        },
-        (reason: Error) => {
-          noteRefusal(reason);
-          if (!left) setError(reason);
-        },
-      )
-      .catch((reason: Error) => !left && setError(reason));
-    return () => {
-      left = true;
-      made?.close();
-      setStore(null);
-      setError(null);
-    };
-  }, [project, name, tries]);
+  const { store, error } = useOpened("loadout", name, prepare);
   if (error)
     return (
       <div className="page">
@@ -61,8 +23,17 @@ export function Editor({ name }: { name: string }) {
   return store ? <Workbench store={store} key={name} /> : <p className="empty">Opening.</p>;
 }
 
+function prepare(store: EditorStore, exists: boolean): void {
+  if (!exists) begin(store);
+  // The address names what is selected.
+  const [kind, ...rest] = (searchNow().get("sel") ?? "").split(":");
+  const id = rest.join(":");
+  if (id && (kind === "socket" || kind === "edge" || kind === "loop")) store.select([{ kind, id }]);
+}
+
 /** A new loadout begins with what was asked for elsewhere: as it was written there, or worked out. */
-function begin(store: EditorStore, name: string): void {
+function begin(store: EditorStore): void {
+  const { name } = store.state.subject;
   const text = begunWith(name);
   store.edit(`new loadout ${name}`, (writer) => {
     if (!text.includes("\n")) {

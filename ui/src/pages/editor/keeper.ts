@@ -1,8 +1,9 @@
 // Keeps the draft on the server: soon after each edit, one request at a time, and never an empty graph over a full one.
 
 import { Refusal } from "../../api/client";
-import { type Draft, dropDraft, keepDraft } from "../../api/editor";
-import type { Json } from "../../api/types";
+import { dropDraft, keepDraft } from "../../api/editor";
+import type { Draft, Json } from "../../api/generated";
+
 import { cleanMerge, readLoadout } from "../../document";
 import { draftId, readText } from "./state";
 import type { EditorStore } from "./store";

@@ -1,4 +1,4 @@
-import type { ConfigFile } from "../../api/editor";
+import type { ConfigFile } from "../../api/generated";
 import { object } from "../../document";
 import { storedValue } from "./state";
 

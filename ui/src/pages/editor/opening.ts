@@ -1,5 +1,6 @@
 // Opens a loadout or a materia: the file that has it, and the draft that was kept of it.
-import { type ConfigFile, type Draft, listDrafts, NO_FILE, readConfig, readDraft } from "../../api/editor";
+import { listDrafts, NO_FILE, readConfig, readDraft } from "../../api/editor";
+import type { ConfigFile, Draft } from "../../api/generated";
 import { cleanMerge, difference, EMPTY, fits, type History, object } from "../../document";
 import { draftId, type EditorState, readText, type Subject } from "./state";
 import { withTab } from "./tab";

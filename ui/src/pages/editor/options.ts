@@ -1,5 +1,5 @@
 // What the forms offer to choose from, and what a socket may be called.
-import type { Condition } from "../../api/types";
+import type { Condition } from "../../api/generated";
 import { goodId } from "../../document";
 import type { EditorState } from "./state";
 

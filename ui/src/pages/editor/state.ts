@@ -1,7 +1,7 @@
 // What the editor holds. The text is the truth; everything else is worked out from it or is what a person looks at.
 import { getNodeValue } from "jsonc-parser";
-import type { ConfigFile } from "../../api/editor";
-import type { Finding, Json } from "../../api/types";
+import type { ConfigFile, Finding, Json } from "../../api/generated";
+
 import {
   type History,
   type Loadout,

@@ -1,5 +1,5 @@
 // The editor's one store: edits go through it, are noted for undo, kept on the server and checked.
-import { useSyncExternalStore } from "react";
+import { createStore, type StoreApi, useStore } from "zustand";
 import { check } from "../../api/editor";
 import {
   type Change,
@@ -19,8 +19,7 @@ const CHECK_AFTER_MS = 60;
 const TYPING_PAUSE_MS = 1200;
 
 export class EditorStore {
-  state: EditorState;
-  private readonly listeners = new Set<() => void>();
+  readonly held: StoreApi<EditorState>;
   private readonly keeper: Keeper;
   private checkTimer: ReturnType<typeof setTimeout> | null = null;
   private checks = 0;
@@ -29,20 +28,16 @@ export class EditorStore {
   private closed = false;
 
   constructor(state: EditorState) {
-    this.state = worked(state);
+    this.held = createStore(() => worked(state));
     this.keeper = new Keeper(this);
     this.checkSoon(0);
   }
 
-  subscribe = (listener: () => void): (() => void) => {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
-  };
-  snapshot = (): EditorState => this.state;
-
+  get state(): EditorState {
+    return this.held.getState();
+  }
   patch(part: Partial<EditorState>): void {
-    this.state = { ...this.state, ...part };
-    for (const listener of this.listeners) listener();
+    this.held.setState(part);
   }
 
   close(): void {
@@ -95,8 +90,7 @@ export class EditorStore {
     this.change({ text, history: noted(this.state.history, change), notice: null });
   }
   private change(part: Partial<EditorState>): void {
-    this.state = worked({ ...this.state, ...part });
-    for (const listener of this.listeners) listener();
+    this.patch(worked({ ...this.state, ...part }));
     this.keeper.soon();
     this.checkSoon();
   }
@@ -178,6 +172,4 @@ export class EditorStore {
   }
 }
 
-export function useEditor(store: EditorStore): EditorState {
-  return useSyncExternalStore(store.subscribe, store.snapshot);
-}
+export const useEditor = (store: EditorStore): EditorState => useStore(store.held);

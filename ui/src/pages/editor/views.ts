@@ -1,5 +1,5 @@
 // What is seen of a loadout: findings by the thing they are about, words on lines, matches of a search.
-import type { Finding } from "../../api/types";
+import type { Finding } from "../../api/generated";
 import type { MateriaInfo } from "../../document";
 import { edgeById, type Loadout, object, type Selected, thingAt } from "../../document";
 import { EDITOR, type Sizes } from "../../graph/layout";

@@ -1,16 +1,17 @@
 // An approval: exactly what would run, with what, and what follows from each answer.
+
 import { useState } from "react";
-import { get, segment } from "../../api/client";
-import type { CastView, Given, Json } from "../../api/types";
+import { segment } from "../../api/client";
+import type { CastView, GivenView, Json } from "../../api/generated";
 import { ActButton, Confirm } from "../../shared/ActButton";
 import { type Act, commandLine } from "../../shared/acts";
+import { useGet } from "../../shared/ask";
 import { Cli } from "../../shared/Cli";
 import { dayOrClock, duration } from "../../shared/format";
 import { castPath } from "../../shared/live";
 import { ErrorBox, Foreign } from "../../shared/parts";
 import { Link } from "../../shared/router";
 import { oneLine, pieces } from "../../shared/text";
-import { useLoad } from "../../shared/useLoad";
 import { Whole } from "../../shared/Whole";
 import type { CardProps } from ".";
 import { Changed } from "./Changed";
@@ -29,15 +30,13 @@ export function Approval({ item, onAnswered }: CardProps) {
   const hash = item.approval?.hash;
   const refused = item.approval?.denied;
   // The plan has the words of a program one by one; the inbox says them in a sentence.
-  const view = useLoad(
-    () => get<CastView>(`/casts/${segment(item.castId)}`, { project: target.project }),
-    `${item.castId}:${hash}`,
+  const view = useGet<CastView>(`/casts/${segment(item.castId)}`, { project: target.project }, { since: hash });
+  const given = useGet<GivenView>(
+    `/casts/${segment(item.castId)}/nodes/${segment(node)}/given`,
+    { project: target.project },
+    { since: hash },
   );
-  const given = useLoad(
-    () => get<Given>(`/casts/${segment(item.castId)}/nodes/${segment(node)}/given`, { project: target.project }),
-    `${item.castId}:${hash}:given`,
-  );
-  const plan = view.value?.plan.nodes[node];
+  const plan = view.data?.plan.nodes[node];
   const argv = item.approval?.argv ?? (plan?.behavior.type === "utility" ? plan.behavior.command : null);
   const folder = item.approval?.cwd ?? plan?.cwd;
   const runs = argv ?? words(item.approval?.runs);
@@ -85,7 +84,7 @@ export function Approval({ item, onAnswered }: CardProps) {
         <div className="two">
           <div>
             <p className="sub">Input</p>
-            <GivenText given={given.value} />
+            <GivenText given={given.data ?? null} />
             {given.error ? <ErrorBox error={given.error} /> : null}
           </div>
           <dl className="facts plainfacts">
@@ -244,7 +243,7 @@ function Refused({ by, at, reason, seq }: { by: string; at: string; reason?: str
 }
 
 /** The input as the turn gets it: a prompt, a utility's object, or the payloads of a turn for each element. */
-function GivenText({ given }: { given: Given | null }) {
+function GivenText({ given }: { given: GivenView | null }) {
   if (!given)
     return (
       <p className="dim" role="status">

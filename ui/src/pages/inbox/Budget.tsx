@@ -1,25 +1,23 @@
 // A budget that is spent: what was spent, and how much more may be.
+
 import { type ReactNode, useEffect, useState } from "react";
-import { get, segment } from "../../api/client";
-import type { Budget, CastView } from "../../api/types";
+import { segment } from "../../api/client";
+import type { Budget, CastView } from "../../api/generated";
 import { ActButton, Confirm } from "../../shared/ActButton";
 import { type Act, commandLine } from "../../shared/acts";
+import { useGet } from "../../shared/ask";
 import { Cli } from "../../shared/Cli";
 import { count, money } from "../../shared/format";
 import { ErrorBox, Foreign, Meter } from "../../shared/parts";
-import { useLoad } from "../../shared/useLoad";
 import type { CardProps } from ".";
 import { targetOf } from "./target";
 
 export function BudgetCard({ item, onAnswered }: CardProps) {
   const target = targetOf(item);
-  const view = useLoad(
-    () => get<CastView>(`/casts/${segment(item.castId)}`, { project: target.project }),
-    `${item.castId}:${item.since}`,
-  );
+  const view = useGet<CastView>(`/casts/${segment(item.castId)}`, { project: target.project }, { since: item.since });
   const [budget, setBudget] = useState<Budget | null>(null);
-  const usage = view.value?.usage;
-  const now = view.value?.budget;
+  const usage = view.data?.usage;
+  const now = view.data?.budget;
   useEffect(() => {
     if (!now || !usage || budget) return;
     const double = (limit: number | null | undefined, spent: number) =>

@@ -1,11 +1,14 @@
 // What was changed before somebody asked: the newest difference that a turn of the cast left.
+
+import { useQuery } from "@tanstack/react-query";
 import { get, getText, segment } from "../../api/client";
-import type { InboxItem, JournalEvent, Page, TurnView } from "../../api/types";
+import { field } from "../../api/events";
+import type { InboxItem, TurnView } from "../../api/generated";
+import { readEvents } from "../../api/texts";
 import { DiffView } from "../../shared/DiffView";
 import { castPath } from "../../shared/live";
 import { Foreign } from "../../shared/parts";
 import { Link } from "../../shared/router";
-import { useLoad } from "../../shared/useLoad";
 
 const LOOK_BACK = 20;
 
@@ -16,15 +19,13 @@ interface Found {
 
 async function newest(item: InboxItem, project: string | null): Promise<Found | null> {
   const cast = `/casts/${segment(item.castId)}`;
-  const { items } = await get<Page<JournalEvent>>(`${cast}/events`, {
-    project,
-    type: "turn.completed",
-    order: "desc",
-    limit: LOOK_BACK,
-  });
-  const left = items.find((event) => event.data.artifacts?.some((one: { kind?: string }) => one.kind === "diff"));
+  const query = { project, type: "turn.completed", order: "desc", limit: LOOK_BACK };
+  const { items } = await readEvents(item.castId, query);
+  const left = items.find(
+    (one) => one.type === "turn.completed" && one.data.artifacts?.some(({ kind }) => kind === "diff"),
+  );
   if (!left) return null;
-  const turn = await get<TurnView>(`${cast}/turns/${left.data.turn}`, { project });
+  const turn = await get<TurnView>(`${cast}/turns/${field(left, "turn")}`, { project });
   const file = turn.artifacts.find((one) => /\.(diff|patch)$/.test(one.path));
   if (!file) return null;
   return { turn, text: await getText(`${cast}/files/${file.path.split("/").map(segment).join("/")}`, { project }) };
@@ -32,9 +33,12 @@ async function newest(item: InboxItem, project: string | null): Promise<Found | 
 
 export function Changed({ item, project }: { item: InboxItem; project: string | null }) {
   // Where there is none, or it cannot be read, the question stands as it is.
-  const found = useLoad(() => newest(item, project).catch(() => null), `${item.castId}:${item.since}`);
-  if (!found.value) return null;
-  const { turn, text } = found.value;
+  const found = useQuery({
+    queryKey: ["changed", item.castId, project, item.since],
+    queryFn: () => newest(item, project).catch(() => null),
+  });
+  if (!found.data) return null;
+  const { turn, text } = found.data;
   return (
     <section aria-label="What was changed before" data-testid="changed">
       <p className="sub">

@@ -1,11 +1,13 @@
 // A socket that talks with a person: what was said, and the next answer.
+
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { field } from "../../api/events";
 import { ActButton } from "../../shared/ActButton";
 import { type Act, commandLine } from "../../shared/acts";
 import { Cli } from "../../shared/Cli";
 import { ErrorBox, Item } from "../../shared/parts";
 import { plain } from "../../shared/text";
-import { useLoad } from "../../shared/useLoad";
 import type { CardProps } from ".";
 import { events, targetOf } from "./target";
 
@@ -50,20 +52,23 @@ export function Conversation({ item, onAnswered }: CardProps) {
     setText(value);
     sessionStorage.setItem(draft, value);
   };
-  const talk = useLoad(async () => {
-    const [said, told] = await Promise.all([
-      events(item, target.project, "turn.completed"),
-      events(item, target.project, "message.received"),
-    ]);
-    return [...said.items, ...told.items].sort((a, b) => a.seq - b.seq);
-  }, `${item.castId}:${item.since}:${sent}`);
+  const talk = useQuery({
+    queryKey: ["talk", item.castId, target.project, item.since, sent],
+    queryFn: async () => {
+      const [said, told] = await Promise.all([
+        events(item, target.project, "turn.completed"),
+        events(item, target.project, "message.received"),
+      ]);
+      return [...said, ...told].sort((a, b) => a.seq - b.seq);
+    },
+  });
   const say: Act = { do: "say", ...(item.node ? { node: item.node } : {}), text };
   const finish: Act = { do: "continue", ...(item.node ? { node: item.node } : {}) };
   return (
     <>
       <div className="ibody talk">
         {talk.error ? <ErrorBox error={talk.error} /> : null}
-        {(talk.value ?? []).map((event) => (
+        {(talk.data ?? []).map((event) => (
           <div key={event.seq} className={event.type === "message.received" ? "you" : ""}>
             <span className="who">
               <strong>{event.type === "message.received" ? "You" : item.node}</strong>
@@ -73,12 +78,12 @@ export function Conversation({ item, onAnswered }: CardProps) {
               {event.type === "message.received" ? (
                 <div className="text prose">{plain(event.data.text)}</div>
               ) : (
-                <Said output={String(event.data.output)} />
+                <Said output={String(field(event, "output"))} />
               )}
             </div>
           </div>
         ))}
-        {talk.value === null && item.said ? <Said output={item.said} /> : null}
+        {talk.data === null && item.said ? <Said output={item.said} /> : null}
         <label className="sr" htmlFor={`answer-${item.castId}`}>
           Your answer
         </label>

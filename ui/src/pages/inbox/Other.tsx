@@ -1,6 +1,6 @@
 // Whatever else waits: what the server says can be done.
 import { ActButton } from "../../shared/ActButton";
-import { asAct, commandLine } from "../../shared/acts";
+import { type Act, commandLine } from "../../shared/acts";
 import { Cli } from "../../shared/Cli";
 import { Foreign } from "../../shared/parts";
 import type { CardProps } from ".";
@@ -9,7 +9,8 @@ import { targetOf } from "./target";
 /** Anything else: what the server says can be done. */
 export function OtherCard({ item, onAnswered }: CardProps) {
   const target = targetOf(item);
-  const acts = (item.next ?? []).filter((act) => !["say", "nodeBudget"].includes(act.do)).map(asAct);
+  // Words and bounds are for the person to fill in.
+  const acts = item.next.filter((act) => !["say", "nodeBudget"].includes(act.do)) as Act[];
   return (
     <>
       <div className="ibody">

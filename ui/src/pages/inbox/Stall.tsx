@@ -1,35 +1,43 @@
 // A socket that goes round in circles: two outputs that are the same, and the ways out of it.
+
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { get, segment } from "../../api/client";
-import type { CastView, JournalEvent } from "../../api/types";
+import { segment } from "../../api/client";
+import { field } from "../../api/events";
+import type { CastView, EventLine } from "../../api/generated";
+import { itemKey, titleOf } from "../../fold/fold";
 import { ActButton, Confirm } from "../../shared/ActButton";
 import { type Act, commandLine } from "../../shared/acts";
+import { useGet } from "../../shared/ask";
 import { Cli } from "../../shared/Cli";
 import { castPath } from "../../shared/live";
 import { ErrorBox, Foreign } from "../../shared/parts";
 import { Link } from "../../shared/router";
 import { oneLine, plain } from "../../shared/text";
-import { useLoad } from "../../shared/useLoad";
 import type { CardProps } from ".";
 import { events, targetOf } from "./target";
 
 export function Stall({ item, onAnswered }: CardProps) {
   const target = targetOf(item);
   const [text, setText] = useState("");
-  const evidence = useLoad(async () => {
-    const changed = await events(item, target.project, "mode.changed");
-    const seqs: number[] = changed.items.findLast((event) => event.data.reason === "stall")?.data.evidence ?? [];
-    const ended = await events(item, target.project, "turn");
-    return seqs.map((seq) => ({ seq, end: ended.items.find((event) => event.data.turn === seq) }));
-  }, `${item.castId}:${item.since}`);
-  const view = useLoad(
-    () => get<CastView>(`/casts/${segment(item.castId)}`, { project: target.project }),
-    `${item.castId}:${item.since}`,
-  );
-  const loop = view.value ? itemUnderWay(view.value, item.node ?? "") : null;
+  const evidence = useQuery({
+    queryKey: ["evidence", item.castId, target.project, item.since],
+    queryFn: async () => {
+      const changed = await events(item, target.project, "mode.changed");
+      const seqs =
+        field(
+          changed.findLast((event) => field(event, "reason") === "stall"),
+          "evidence",
+        ) ?? [];
+      const ended = await events(item, target.project, "turn");
+      return seqs.map((seq) => ({ seq, end: ended.find((event) => field(event, "turn") === seq) }));
+    },
+  });
+  const view = useGet<CastView>(`/casts/${segment(item.castId)}`, { project: target.project }, { since: item.since });
+  const loop = view.data ? itemUnderWay(view.data, item.node ?? "") : null;
   const skip: Act = { do: "skip", ...(loop ? { loop: loop.id } : {}) };
   const say: Act = { do: "say", ...(item.node ? { node: item.node } : {}), text };
-  const shown = (evidence.value ?? []).slice(-2);
+  const shown = (evidence.data ?? []).slice(-2);
   const same = shown.length === 2 && output(shown[0]?.end) === output(shown[1]?.end);
   return (
     <>
@@ -134,8 +142,8 @@ export function Stall({ item, onAnswered }: CardProps) {
   );
 }
 
-function output(event: JournalEvent | undefined): string {
-  return String(event?.data.output ?? event?.data.message ?? "");
+function output(event: EventLine | undefined): string {
+  return field(event, "output") ?? field(event, "message") ?? "";
 }
 
 /** The item that the loop around a socket is at. */
@@ -146,8 +154,8 @@ export function itemUnderWay(view: CastView, socket: string): { id: string; key:
     if (loop && loop.index < loop.total)
       return {
         id,
-        key: loop.items[loop.index]?.key ?? `WI-${loop.index + 1}`,
-        label: loop.items[loop.index]?.label ?? loop.items[loop.index]?.title ?? "",
+        key: itemKey(loop.index),
+        label: titleOf(loop.items[loop.index] ?? null),
       };
   }
   return null;

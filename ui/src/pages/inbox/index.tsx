@@ -1,14 +1,14 @@
 // Inbox: everything that waits for a person, the riskiest first.
+import { useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { get, segment } from "../../api/client";
-import type { CastView, InboxItem, SocketState } from "../../api/types";
+import type { CastView, InboxItem, SocketState } from "../../api/generated";
 import { ago, clock } from "../../shared/format";
-import { castPath, refreshInbox, useLive, useNow } from "../../shared/live";
+import { castPath, refreshInbox, useInbox, useNow } from "../../shared/live";
 import { Foreign, Mark, State } from "../../shared/parts";
 import { Link, navigate, useSearch } from "../../shared/router";
 import { oneLine } from "../../shared/text";
 import { typing } from "../../shared/typing";
-import { useLoad } from "../../shared/useLoad";
 import { Approval } from "./Approval";
 import { BudgetCard } from "./Budget";
 import { Conversation } from "./Conversation";
@@ -60,13 +60,13 @@ export function titleOf(item: InboxItem, name = item.node ?? ""): string {
 const keyOf = (item: InboxItem) => `${item.project ?? ""}/${item.castId}/${item.node ?? ""}/${item.reason}`;
 
 export function Inbox() {
-  const live = useLive();
+  const inbox = useInbox();
   const now = useNow();
   const [search, change] = useSearch();
   const [answered, setAnswered] = useState<{ key: string; text: string; at: number }[]>([]);
   const items = useMemo(
-    () => [...live.inbox].sort((a, b) => riskOf(a) - riskOf(b) || String(a.since).localeCompare(String(b.since))),
-    [live.inbox],
+    () => [...inbox].sort((a, b) => riskOf(a) - riskOf(b) || String(a.since).localeCompare(String(b.since))),
+    [inbox],
   );
   const [wanted, project] = [search.get("cast"), search.get("project")];
   const isWanted = (item: InboxItem) => item.castId === wanted && (!project || item.project === project);
@@ -247,17 +247,20 @@ const NAMES_MAX = 20;
 /** The names that people gave to the sockets that wait; until they are read, their ids. */
 function useNames(items: InboxItem[]): (item: InboxItem) => string {
   const asked = items.filter((item) => item.node).slice(0, NAMES_MAX);
-  const read = useLoad(async () => {
-    const views = await Promise.allSettled(
-      asked.map((item) => get<CastView>(`/casts/${segment(item.castId)}`, { project: item.project })),
-    );
-    return new Map(
-      views.flatMap((view) =>
-        view.status === "fulfilled" ? [[view.value.castId, view.value.plan.nodes] as const] : [],
-      ),
-    );
-  }, asked.map(keyOf).join("|"));
-  return (item) => oneLine(read.value?.get(item.castId)?.[item.node ?? ""]?.materia ?? item.node ?? "", 60);
+  const read = useQuery({
+    queryKey: ["names", asked.map(keyOf)],
+    queryFn: async () => {
+      const views = await Promise.allSettled(
+        asked.map((item) => get<CastView>(`/casts/${segment(item.castId)}`, { project: item.project })),
+      );
+      return new Map(
+        views.flatMap((view) =>
+          view.status === "fulfilled" ? [[view.value.castId, view.value.plan.nodes] as const] : [],
+        ),
+      );
+    },
+  });
+  return (item) => oneLine(read.data?.get(item.castId)?.[item.node ?? ""]?.materia ?? item.node ?? "", 60);
 }
 
 export interface CardProps {

@@ -1,9 +1,10 @@
 // The most turns that the chosen loadout can take, beside the budget.
-import { get, segment } from "../../api/client";
+
+import { segment } from "../../api/client";
 import type { BoundsBody } from "../../api/generated";
+import { useGet } from "../../shared/ask";
 import { count, money, short } from "../../shared/format";
 import { Foreign } from "../../shared/parts";
-import { useLoad } from "../../shared/useLoad";
 
 /** The bound in words. `budget` is the budget of turns that the person has typed. */
 export function mostTurns(bounds: BoundsBody, budget: number): string {
@@ -39,22 +40,19 @@ export function mostCost(bounds: BoundsBody): string {
 }
 
 export function MostTurns({ project, loadout, budget }: { project: string; loadout: string; budget: string }) {
-  const bounds = useLoad(
-    () => get<BoundsBody>(`/loadouts/${segment(loadout)}/bounds`, { project }),
-    `${project}:${loadout}`,
-  );
+  const bounds = useGet<BoundsBody>(`/loadouts/${segment(loadout)}/bounds`, { project });
   // A loadout with errors has no bounds; its findings are shown beside its graph.
-  if (!bounds.value || bounds.value.loadout !== loadout) return null;
+  if (!bounds.data || bounds.data.loadout !== loadout) return null;
   const own = Number(budget) || 0;
-  const words = mostTurns(bounds.value, own);
-  const more = words.includes("n(") || words.includes("|") ? lists(bounds.value.cast.turns.formula) : "";
+  const words = mostTurns(bounds.data, own);
+  const more = words.includes("n(") || words.includes("|") ? lists(bounds.data.cast.turns.formula) : "";
   return (
     <p className="most sm" data-testid="most-turns">
-      <span className={bounds.value.bounded || own > 0 ? "bounds" : "bounds none"}>
+      <span className={bounds.data.bounded || own > 0 ? "bounds" : "bounds none"}>
         <Foreign text={words} />
       </span>{" "}
       <span className="dim">
-        <Foreign text={[more, mostCost(bounds.value)].filter(Boolean).join(" ")} />
+        <Foreign text={[more, mostCost(bounds.data)].filter(Boolean).join(" ")} />
       </span>
     </p>
   );

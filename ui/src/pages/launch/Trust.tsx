@@ -1,7 +1,7 @@
 // What a new cast would run and nobody has approved: shown, and approved as it is shown.
 import { useState } from "react";
 import { post } from "../../api/client";
-import type { TrustItem } from "../../api/types";
+import type { TrustItem } from "../../api/generated";
 import { ErrorBox, Foreign } from "../../shared/parts";
 
 export function Trust({ items, project, onApproved }: { items: TrustItem[]; project: string; onApproved: () => void }) {

@@ -1,19 +1,20 @@
 // Launch: what should be done, by which loadout, with what bounds; and the command that does the same.
+
 import { useEffect, useMemo, useRef, useState } from "react";
-import { get, newKey, post, Refusal, segment } from "../../api/client";
-import type { AgentReport, Budget, LoadoutView, NamedItem, Page, Summary, WorkspaceKind } from "../../api/types";
+import { newKey, post, Refusal, segment } from "../../api/client";
+import type { Budget, CastSummary, Catalog, Health, LoadoutView, StartBody, WorkspaceKind } from "../../api/generated";
 import { MiniGraph } from "../../graph/MiniGraph";
-import { type Start, startLine } from "../../shared/acts";
+import { startLine } from "../../shared/acts";
+import { useGet } from "../../shared/ask";
 import { type Bounds, NO_BOUNDS, usualBounds } from "../../shared/bounds";
 import { Cli } from "../../shared/Cli";
 import { Dialog } from "../../shared/Dialog";
 import { count, money, short } from "../../shared/format";
-import { castPath, useLive } from "../../shared/live";
+import { castPath, useLive, useProjects } from "../../shared/live";
 import { ErrorBox, Foreign, Seg } from "../../shared/parts";
 import { useProject, WhichProject } from "../../shared/project";
 import { navigate, useSearch } from "../../shared/router";
 import { oneLine } from "../../shared/text";
-import { useLoad } from "../../shared/useLoad";
 import { Bound } from "./Bound";
 import { MostTurns } from "./MostTurns";
 import { Trust } from "./Trust";
@@ -57,7 +58,8 @@ function kept(): Draft {
 }
 
 export function Launch({ onClose }: { onClose: () => void }) {
-  const live = useLive();
+  const casts = useLive((live) => live.casts);
+  const projects = useProjects();
   const place = useProject();
   const project = place?.id ?? "";
   const [search, change] = useSearch();
@@ -78,34 +80,35 @@ export function Launch({ onClose }: { onClose: () => void }) {
     sessionStorage.setItem(DRAFT, JSON.stringify(next));
   };
   const here = draft.project === project ? draft : { loadout: "", from: "", provider: "" };
-  const loadouts = useLoad(project ? () => get<Page<NamedItem>>("/loadouts", { project }) : null, project);
-  const names = loadouts.value?.items ?? [];
+  const loadouts = useGet<Catalog>(project ? "/loadouts" : null, { project });
+  const names = loadouts.data?.items ?? [];
   const chosen = names.find((item) => item.name === here.loadout) ?? names.find((item) => item.active) ?? names[0];
-  const driven = [...live.casts.values()].filter((cast) => cast.project === project && cast.driven);
-  const picture = useLoad(
-    chosen ? () => get<LoadoutView>(`/loadouts/${segment(chosen.name)}`, { project }) : null,
-    `${project}:${chosen?.name}:${driven.map((cast) => cast.castId)}`,
+  const driven = [...casts.values()].filter((cast) => cast.project === project && cast.driven);
+  const picture = useGet<LoadoutView>(
+    chosen ? `/loadouts/${segment(chosen.name)}` : null,
+    { project },
+    { since: driven.map((cast) => cast.castId) },
   );
-  const writes = draft.mode !== "PLANNING" && picture.value?.mayWrite;
-  const usual = picture.value?.workspace ?? "project";
+  const writes = draft.mode !== "PLANNING" && picture.data?.mayWrite;
+  const usual = picture.data?.workspace ?? "project";
   const workspace = draft.workspace || usual;
   const own = workspace === "own";
-  const beside = (own ? [] : (picture.value?.beside ?? [])).filter((other) => writes || other.mayWrite);
-  const agents = useLoad(project ? () => get<AgentReport>("/agents", { project }) : null, `agents:${project}`);
-  const there = (agents.value?.agents ?? []).filter((agent) => agent.installed);
+  const beside = (own ? [] : (picture.data?.beside ?? [])).filter((other) => writes || other.mayWrite);
+  const agents = useGet<Health>(project ? "/agents" : null, { project });
+  const there = (agents.data?.agents ?? []).filter((agent) => agent.installed);
   const past = useMemo(
     () =>
-      [...live.casts.values()].filter(
+      [...casts.values()].filter(
         (cast) => cast.project === project && cast.loadout === chosen?.name && cast.status === "completed",
       ),
-    [live.casts, chosen?.name, project],
+    [casts, chosen?.name, project],
   );
   const budget: Budget = {};
   for (const name of ["maxTurns", "maxTokens", "maxCost"] as const) {
     const value = Number(draft.budget[name]);
     if (draft.budget[name] && Number.isFinite(value) && value > 0) budget[name] = value;
   }
-  const start: Start = {
+  const start: StartBody = {
     project,
     request: draft.request.trim(),
     ...(here.from && chosen ? { link: [`loadout:${chosen.name}`], from: here.from } : {}),
@@ -123,7 +126,7 @@ export function Launch({ onClose }: { onClose: () => void }) {
     setBusy(true);
     setError(null);
     try {
-      const made = await post<Summary>("/casts", start, key.current);
+      const made = await post<CastSummary>("/casts", start, key.current);
       sessionStorage.removeItem(DRAFT);
       navigate(castPath(made));
     } catch (fault) {
@@ -162,7 +165,7 @@ export function Launch({ onClose }: { onClose: () => void }) {
           <span className="mono dim cut" title={place.dir}>
             <Foreign text={place.dir} mixed />
           </span>
-          {live.projects.length > 1 ? (
+          {projects.length > 1 ? (
             <button
               type="button"
               className="btn small"
@@ -200,7 +203,7 @@ export function Launch({ onClose }: { onClose: () => void }) {
                 onChange={(event) => set({ provider: event.target.value })}
               >
                 <option value="">As configured</option>
-                {(agents.value?.agents ?? []).map((agent) => (
+                {(agents.data?.agents ?? []).map((agent) => (
                   <option key={agent.name} value={agent.name} disabled={!agent.installed}>
                     {oneLine(agent.label, 40)}
                     {agent.installed ? "" : ", not installed"}
@@ -215,7 +218,7 @@ export function Launch({ onClose }: { onClose: () => void }) {
               </span>
               <select className="field" value={here.from} onChange={(event) => set({ from: event.target.value })}>
                 <option value="">None</option>
-                {[...live.casts.values()]
+                {[...casts.values()]
                   .filter((cast) => cast.project === project)
                   .map((cast) => (
                     <option key={cast.castId} value={cast.castId}>
@@ -376,16 +379,16 @@ export function Launch({ onClose }: { onClose: () => void }) {
           </ul>
           {loadouts.error ? <ErrorBox error={loadouts.error} /> : null}
           <div className="picture">
-            {picture.value ? (
-              <MiniGraph grid={picture.value.graph} label={`The graph of ${chosen?.name}`} />
+            {picture.data?.graph ? (
+              <MiniGraph grid={picture.data.graph} label={`The graph of ${chosen?.name}`} />
             ) : picture.error ? (
               <ErrorBox error={picture.error} />
             ) : null}
-            {picture.value ? (
+            {picture.data ? (
               <p className="dim sm">
-                {picture.value.findings.length === 0 ? "✓ Sound." : `${picture.value.findings.length} findings.`}{" "}
-                {picture.value.graph.sockets.length} sockets.{" "}
-                {agents.value
+                {picture.data.findings.length === 0 ? "✓ Sound." : `${picture.data.findings.length} findings.`}{" "}
+                {picture.data.graph?.sockets.length ?? 0} sockets.{" "}
+                {agents.data
                   ? there.length > 0
                     ? `Agents: ${there.map((agent) => `${agent.label}${agent.version ? ` ${agent.version}` : ""}`).join(", ")}.`
                     : "No agent is installed here."

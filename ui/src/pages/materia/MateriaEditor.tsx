@@ -1,21 +1,19 @@
 // One materia: its prompt and tools, or its command; and a try of a saved utility, after consent.
 
 import { useEffect, useMemo, useState } from "react";
-import type { ConfigFile } from "../../api/editor";
+import type { ConfigFile } from "../../api/generated";
 import { object } from "../../document";
 import { later } from "../../shared/later";
-import { noteRefusal } from "../../shared/live";
 import { ErrorBox } from "../../shared/parts";
-import { useProject } from "../../shared/project";
 import { Link, navigate, searchNow } from "../../shared/router";
-import { useTries } from "../../shared/useLoad";
 import { Found } from "../editor/fields";
-import { openSubject, projectFile } from "../editor/opening";
+import { projectFile } from "../editor/opening";
 import { Problems, summary } from "../editor/Problems";
 import { Review } from "../editor/Review";
 import { SaveBar, saveReason } from "../editor/SaveBar";
 import { readText } from "../editor/state";
-import { EditorStore, useEditor } from "../editor/store";
+import { type EditorStore, useEditor } from "../editor/store";
+import { useOpened } from "../editor/useOpened";
 import { findingsOf } from "../editor/views";
 import { MateriaForm } from "./MateriaForm";
 import { TryIt } from "./TryIt";
@@ -24,40 +22,17 @@ import "./materia.css";
 
 const MergeView = later(async () => (await import("../editor/MergeView")).MergeView);
 
+function begin(store: EditorStore, exists: boolean): void {
+  if (exists) return;
+  const { subject, materia } = store.state;
+  const copied = materia.get(searchNow().get("from") ?? "")?.value;
+  store.edit(`new materia ${subject.name}`, (writer) =>
+    writer.set(["materia", subject.name], copied ?? { prompt: "" }),
+  );
+}
+
 export function MateriaEditor({ name }: { name: string }) {
-  const project = useProject()?.id ?? null;
-  const [store, setStore] = useState<EditorStore | null>(null);
-  const [error, setError] = useState<Error | null>(null);
-  const tries = useTries(error);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: where the server did not answer, it is asked again
-  useEffect(() => {
-    if (!project) return;
-    let made: EditorStore | null = null;
-    let left = false;
-    openSubject(project, { kind: "materia", name })
-      .then(({ state, exists }) => {
-        if (left) return;
-        const from = searchNow().get("from");
-        const fresh = !exists && searchNow().get("begin") !== null;
-        if (!exists && !fresh) throw new Error(`There is no materia ${name}.`);
-        made = new EditorStore(state);
-        if (fresh) {
-          const copied = from ? made.state.materia.get(from)?.value : undefined;
-          made.edit(`new materia ${name}`, (writer) => writer.set(["materia", name], copied ?? { prompt: "" }));
-        }
-        setStore(made);
-      })
-      .catch((reason: Error) => {
-        noteRefusal(reason);
-        if (!left) setError(reason);
-      });
-    return () => {
-      left = true;
-      made?.close();
-      setStore(null);
-      setError(null);
-    };
-  }, [project, name, tries]);
+  const { store, error } = useOpened("materia", name, begin);
   if (error)
     return (
       <div className="page">

@@ -1,4 +1,4 @@
-import type { Json } from "../../api/types";
+import type { Json } from "../../api/generated";
 import { object, strings } from "../../document";
 import { Code } from "../../shared/code";
 import { Seg } from "../../shared/parts";

@@ -1,8 +1,9 @@
 // Runs a saved utility once, with input that a person gives, after that person has seen and allowed what runs.
 import { useState } from "react";
 import { Refusal } from "../../api/client";
-import { type Tried, tryUtility } from "../../api/editor";
-import type { Json } from "../../api/types";
+import { tryUtility } from "../../api/editor";
+import type { Json, Tried } from "../../api/generated";
+
 import { duration } from "../../shared/format";
 import { ErrorBox, Foreign } from "../../shared/parts";
 

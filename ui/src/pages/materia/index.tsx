@@ -1,26 +1,26 @@
 // Loadouts and materia: what there is, where it is written, and the ways into their editors.
+
 import { type FormEvent, useState } from "react";
-import { get, segment } from "../../api/client";
-import { type DraftItem, listDrafts } from "../../api/editor";
-import type { LoadoutView, NamedItem, Page } from "../../api/types";
+import { segment } from "../../api/client";
+import type { Catalog, DraftItem, Drafts, LoadoutView } from "../../api/generated";
 import { templates } from "../../document";
 import { Badges } from "../../graph/KindIcon";
 import { MIDDLE } from "../../graph/layout";
 import { MiniGraph } from "../../graph/MiniGraph";
+import { useGet } from "../../shared/ask";
 import { Cli } from "../../shared/Cli";
-import { useLive } from "../../shared/live";
+import { useProjects } from "../../shared/live";
 import { ErrorBox, Foreign, Pick } from "../../shared/parts";
 import { useProject } from "../../shared/project";
 import { Link, navigate, useSearch } from "../../shared/router";
 import { oneLine } from "../../shared/text";
-import { useLoad } from "../../shared/useLoad";
 import { startNew, templateNamed } from "../editor/begin";
 import { draftId } from "../editor/state";
 import "./materia.css";
 
 /** Which project, where there are several. */
 function ProjectPick({ project }: { project: string | null }) {
-  const { projects } = useLive();
+  const projects = useProjects();
   const [, change] = useSearch();
   if (projects.length < 2 || !project) return null;
   return (
@@ -32,24 +32,21 @@ function ProjectPick({ project }: { project: string | null }) {
     />
   );
 }
-/** Drafts by their id; a server without drafts has none. */
+/** Drafts by their id. */
 function useDrafts(project: string | null): Map<string, DraftItem> {
-  const list = useLoad(project ? () => listDrafts(project).catch(() => ({ items: [] })) : null, `drafts:${project}`);
-  return new Map((list.value?.items ?? []).map((one) => [one.id, one]));
+  const list = useGet<Drafts>(project ? "/drafts" : null, { project });
+  return new Map((list.data?.items ?? []).map((one) => [one.id, one]));
 }
 
 export function Loadouts() {
   const project = useProject()?.id ?? null;
   const [search, change] = useSearch();
-  const list = useLoad(project ? () => get<Page<NamedItem>>("/loadouts", { project }) : null, `loadouts:${project}`);
+  const list = useGet<Catalog>(project ? "/loadouts" : null, { project });
   const drafts = useDrafts(project);
-  const items = list.value?.items ?? [];
+  const items = list.data?.items ?? [];
   const shown = items.find((item) => item.name === search.get("show")) ?? items.find((item) => item.active) ?? items[0];
   const wanted = shown?.name ?? null;
-  const one = useLoad(
-    project && wanted ? () => get<LoadoutView>(`/loadouts/${segment(wanted)}`, { project }) : null,
-    `${project}:${wanted}`,
-  );
+  const one = useGet<LoadoutView>(project && wanted ? `/loadouts/${segment(wanted)}` : null, { project });
   const unsaved = [...drafts.values()].filter(
     (draft) =>
       draft.id.startsWith("loadout.") &&
@@ -99,23 +96,23 @@ export function Loadouts() {
       </section>
       <section className="detail">
         {one.error ? <ErrorBox error={one.error} /> : null}
-        {one.value ? (
+        {one.data ? (
           <>
             <div className="row">
               <h2 className="grow">
-                <Foreign text={one.value.name} />
+                <Foreign text={one.data.name} />
               </h2>
-              <Link className="btn" to={`/loadouts/${encodeURIComponent(one.value.name)}`} data-testid="open-editor">
+              <Link className="btn" to={`/loadouts/${encodeURIComponent(one.data.name)}`} data-testid="open-editor">
                 {shown?.layer === "shipped" ? "Open" : "Edit"}
               </Link>
               <Link
                 className="btn"
-                to={`/loadouts/${encodeURIComponent(one.value.name)}?copy=1`}
+                to={`/loadouts/${encodeURIComponent(one.data.name)}?copy=1`}
                 data-testid="copy-loadout"
               >
                 Copy
               </Link>
-              <Link className="btn primary" to={`/casts?new=1&loadout=${encodeURIComponent(one.value.name)}`}>
+              <Link className="btn primary" to={`/casts?new=1&loadout=${encodeURIComponent(one.data.name)}`}>
                 Start a cast
               </Link>
             </div>
@@ -124,18 +121,18 @@ export function Loadouts() {
               <span className="mono">
                 <Foreign text={shown?.file} />
               </span>{" "}
-              · {one.value.graph?.sockets.length ?? 0} sockets
+              · {one.data.graph?.sockets.length ?? 0} sockets
             </p>
-            {one.value.graph ? (
+            {one.data.graph ? (
               <div className="bigpicture">
-                <MiniGraph grid={one.value.graph} sizes={MIDDLE} label={`The graph of ${one.value.name}`} />
+                <MiniGraph grid={one.data.graph} sizes={MIDDLE} label={`The graph of ${one.data.name}`} />
               </div>
             ) : null}
-            {one.value.findings.length === 0 ? (
+            {one.data.findings.length === 0 ? (
               <p className="dim">✓ No problems found.</p>
             ) : (
               <ul className="findings">
-                {one.value.findings.map((finding) => (
+                {one.data.findings.map((finding) => (
                   <li key={`${finding.code}${finding.message}`}>
                     <code>{finding.code}</code> <Foreign text={finding.message} />
                   </li>
@@ -144,7 +141,7 @@ export function Loadouts() {
             )}
             <div className="stack">
               <Cli words={["materia", "check"]} />
-              <Cli words={["materia", "grid", one.value.name]} />
+              <Cli words={["materia", "grid", one.data.name]} />
             </div>
           </>
         ) : null}
@@ -193,17 +190,11 @@ function NewLoadout({ taken }: { taken: string[] }) {
   );
 }
 
-interface MateriaItem extends NamedItem {
-  kind?: string;
-  generator?: boolean;
-  group?: string;
-}
-
 export function Materia() {
   const project = useProject()?.id ?? null;
-  const list = useLoad(project ? () => get<Page<MateriaItem>>("/materia", { project }) : null, `materia:${project}`);
+  const list = useGet<Catalog>(project ? "/materia" : null, { project });
   const [name, setName] = useState("");
-  const items = list.value?.items ?? [];
+  const items = list.data?.items ?? [];
   const taken = items.some((item) => item.name === name);
   return (
     <div className="page wide materia-list" data-testid="materia-page">
@@ -261,7 +252,7 @@ export function Materia() {
               <td>
                 {item.kind ?? ""} <Badges generator={item.generator ?? false} consumer={false} />
               </td>
-              <td title={item.description}>
+              <td title={item.description ?? undefined}>
                 <Foreign text={oneLine(item.description ?? "", 300)} />
               </td>
               <td>

@@ -1,27 +1,23 @@
 // Settings: how the page looks, which agents there are, which server this is.
+
 import { useState } from "react";
-import { forgetKey, get, remove, segment } from "../../api/client";
-import type { AgentReport, Finding } from "../../api/types";
+import { forgetKey, remove, segment } from "../../api/client";
+import type { Alive, ConfigBody, Health } from "../../api/generated";
+import { useGet } from "../../shared/ask";
 import { Cli } from "../../shared/Cli";
-import { refreshProjects, useLive } from "../../shared/live";
+import { refreshProjects, useProjects } from "../../shared/live";
 import { ErrorBox, Foreign, State } from "../../shared/parts";
 import { useProject, WhichProject } from "../../shared/project";
-import { useLoad } from "../../shared/useLoad";
 import { Own } from "./Own";
 import "./settings.css";
 
-interface Config {
-  items: { layer: string; file: string; text: string; hash: string; editable: boolean }[];
-  findings: Finding[];
-}
-
 export function Settings() {
-  const live = useLive();
+  const projects = useProjects();
   const [refused, setRefused] = useState<Error | null>(null);
   const project = useProject()?.id ?? null;
-  const agents = useLoad(project ? () => get<AgentReport>("/agents", { project }) : null, `agents:${project}`);
-  const config = useLoad(project ? () => get<Config>("/config", { project }) : null, `config:${project}`);
-  const health = useLoad(() => get<{ version: string }>("/health"), "health");
+  const agents = useGet<Health>(project ? "/agents" : null, { project });
+  const config = useGet<ConfigBody>(project ? "/config" : null, { project });
+  const health = useGet<Alive>("/health");
   return (
     <div className="page settings" data-testid="settings-page">
       <h1>Settings</h1>
@@ -47,7 +43,7 @@ export function Settings() {
               </tr>
             </thead>
             <tbody>
-              {(agents.value?.agents ?? []).map((agent) => (
+              {(agents.data?.agents ?? []).map((agent) => (
                 <tr key={agent.name}>
                   <td className="med">{agent.label}</td>
                   <td>
@@ -70,7 +66,7 @@ export function Settings() {
       <h2>Folders</h2>
       {refused ? <ErrorBox error={refused} /> : null}
       <ul className="runs">
-        {live.projects.map((one) => (
+        {projects.map((one) => (
           <li key={one.id}>
             <strong>{one.name}</strong> <span className="mono faint">{one.dir}</span>{" "}
             {one.problem ? (
@@ -108,7 +104,7 @@ export function Settings() {
               </tr>
             </thead>
             <tbody>
-              {(config.value?.items ?? []).map((item) => (
+              {(config.data?.items ?? []).map((item) => (
                 <tr key={`${item.layer}${item.file}`}>
                   <td>{item.layer}</td>
                   <td className="mono">
@@ -119,9 +115,9 @@ export function Settings() {
               ))}
             </tbody>
           </table>
-          {config.value && config.value.findings.length > 0 ? (
+          {config.data && config.data.findings.length > 0 ? (
             <ul className="findings">
-              {config.value.findings.map((one) => (
+              {config.data.findings.map((one) => (
                 <li key={`${one.code}${one.message}`}>
                   <code>{one.code}</code> <Foreign text={one.message} />
                 </li>
@@ -151,7 +147,7 @@ export function Settings() {
       </p>
       <h2>About</h2>
       <p className="dim">
-        Materia {health.value?.version ?? ""} at <span className="mono">{location.host}</span>. Press <kbd>?</kbd> for
+        Materia {health.data?.version ?? ""} at <span className="mono">{location.host}</span>. Press <kbd>?</kbd> for
         keyboard shortcuts and symbols.
       </p>
     </div>

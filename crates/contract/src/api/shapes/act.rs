@@ -4,7 +4,7 @@ use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::body::WorkspaceBody;
-use crate::{Do, OpenQuestion, Pace, RunId};
+use crate::{Do, NodeId, OpenQuestion, Pace, RunId};
 
 /// Something that is done to a cast: a command, or a fork.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -114,4 +114,46 @@ pub struct DriveBody {
     pub needs: Vec<String>,
     /// The agent of every socket that names none.
     pub provider: Option<String>,
+}
+
+/// Something that a person can do to bring a cast on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "do", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Next {
+    /// Say something to the socket that waits; what, the person knows.
+    Say,
+    /// Let one socket spend more; how much, the person knows.
+    NodeBudget {
+        /// The socket.
+        node: NodeId,
+        /// The bounds that it has.
+        bounds: Vec<NodeBound>,
+    },
+    /// Resume with the files that the last event names, without later changes (W10).
+    #[serde(rename = "resume")]
+    PutBack {
+        /// Always true.
+        put_back: bool,
+    },
+    /// Exactly this.
+    #[serde(untagged)]
+    Do(Do),
+}
+
+impl From<Do> for Next {
+    fn from(what: Do) -> Self {
+        Self::Do(what)
+    }
+}
+
+/// A bound of one socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum NodeBound {
+    /// Time spent in its turns.
+    TimeMs,
+    /// Cost.
+    Cost,
+    /// Turns.
+    Turns,
 }

@@ -4,6 +4,7 @@ use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::Next;
 use crate::body::Grid;
 use crate::{Budget, CastReport, EdgeId, GlobalMode, NodeId, Pace, Plan};
 
@@ -39,7 +40,7 @@ pub struct CastView {
     /// The loops that were entered.
     pub loops: Vec<LoopNow>,
     /// The next steps for a person: commands, and texts that the person has to fill in.
-    pub next: Vec<Value>,
+    pub next: Vec<Next>,
 }
 
 /// Where a socket stands.

@@ -12,7 +12,8 @@ mod waits;
 
 pub use access::{Alive, Code, Problem, ServerFile, SessionBody, SessionKey};
 pub use act::{
-    ActBody, Acted, DriveBody, DropBody, ForkBody, ForkWord, ResumeBody, ResumeWord, WorkspaceActed,
+    ActBody, Acted, DriveBody, DropBody, ForkBody, ForkWord, Next, NodeBound, ResumeBody,
+    ResumeWord, WorkspaceActed,
 };
 pub use cast::{CastView, EdgeNow, EventsPage, LiveWords, LoopNow, SocketNow, SocketState};
 pub use casts::{CastSummary, Casts, DemoView, Progress, StartBody};

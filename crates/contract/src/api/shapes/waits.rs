@@ -4,6 +4,7 @@ use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::Next;
 use crate::{NodeId, RunId};
 
 /// All casts that wait for a person.
@@ -44,7 +45,7 @@ pub struct InboxItem {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<TrustItem>,
     /// The next steps for a person.
-    pub next: Vec<Value>,
+    pub next: Vec<Next>,
 }
 
 /// A turn that needs an approval.

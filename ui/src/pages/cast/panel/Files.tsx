@@ -1,11 +1,12 @@
 // The files that a turn left, and what is in them.
-import { getText, segment } from "../../../api/client";
-import type { TurnView } from "../../../api/types";
+
+import { segment } from "../../../api/client";
+import type { TurnView } from "../../../api/generated";
+import { useText } from "../../../shared/ask";
 import type { CastStore } from "../../../shared/cast-store";
 import { DiffView } from "../../../shared/DiffView";
 import { bytes } from "../../../shared/format";
 import { ErrorBox, Foreign } from "../../../shared/parts";
-import { useLoad } from "../../../shared/useLoad";
 import { Changes } from "../Changes";
 import type { PanelProps } from ".";
 
@@ -25,15 +26,9 @@ export function FilesTab({
   // What the turn made comes before what is kept about it.
   const made = files.find((file) => !/\.(meta|input|output)\.json$|\.prompt\.txt$/.test(file.path));
   const name = (chosen ?? made ?? files[0])?.path ?? null;
-  const text = useLoad(
-    name
-      ? () =>
-          getText(`/casts/${segment(store.id)}/files/${name.split("/").map(segment).join("/")}`, {
-            project: store.project,
-          })
-      : null,
-    `${store.id}:${name}`,
-  );
+  const text = useText(name ? `/casts/${segment(store.id)}/files/${name.split("/").map(segment).join("/")}` : null, {
+    project: store.project,
+  });
   const changes = full?.changedFiles ? (
     <>
       <p className="sub">Changes in the workspace</p>
@@ -65,8 +60,8 @@ export function FilesTab({
       </ul>
       {text.error ? (
         <ErrorBox error={text.error} />
-      ) : text.value !== null ? (
-        <DiffView text={text.value} />
+      ) : text.data !== undefined ? (
+        <DiffView text={text.data} />
       ) : (
         <p className="dim">Reading…</p>
       )}

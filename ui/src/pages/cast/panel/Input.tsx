@@ -1,16 +1,18 @@
 // What a turn was given: its prompt by layers, raw, or beside the turn before it.
+
 import { useState } from "react";
-import { get, segment } from "../../../api/client";
-import type { TurnView } from "../../../api/types";
+import { segment } from "../../../api/client";
+import { field } from "../../../api/events";
+import type { TurnView } from "../../../api/generated";
 import type { Turn } from "../../../fold";
-import type { CastStore } from "../../../shared/cast-store";
+import { useGet } from "../../../shared/ask";
+import { type CastStore, useCast } from "../../../shared/cast-store";
 import { WordDiff } from "../../../shared/DiffView";
 import { bytes, count } from "../../../shared/format";
 import { JsonText } from "../../../shared/JsonTree";
 import { EventLink, Linked } from "../../../shared/Linked";
 import { CopyButton, Foreign, Seg } from "../../../shared/parts";
 import { sliceBytes } from "../../../shared/text";
-import { useLoad } from "../../../shared/useLoad";
 
 /** Layers that bring a reason or an instruction are what a reader looks for. */
 const KEY_LAYERS = new Set(["tick", "rework", "instruction", "message", "said", "repair"]);
@@ -142,19 +144,20 @@ export function InputTab({ turn, full, turns, store, onEvent, reason }: InputPro
 }
 
 function Size({ store, seq }: { store: CastStore; seq: number }) {
-  const event = store.get().events.find((one) => one.seq === seq);
-  const prompt = event?.data.prompt;
+  const event = useCast(store, ({ events }) => events.find((one) => one.seq === seq));
+  const prompt = field(event, "prompt");
   return (
     <span className="faint xs">{typeof prompt === "string" ? bytes(new TextEncoder().encode(prompt).length) : ""}</span>
   );
 }
 
 function PromptDiff({ store, before, after }: { store: CastStore; before: Turn; after: string }) {
-  const other = useLoad(
-    () => get<TurnView>(`/casts/${segment(store.id)}/turns/${before.seq}`, { project: store.project }),
-    `${store.id}:${before.seq}`,
+  const other = useGet<TurnView>(
+    `/casts/${segment(store.id)}/turns/${before.seq}`,
+    { project: store.project },
+    { fixed: true },
   );
-  if (!other.value)
+  if (!other.data)
     return (
       <p className="dim" role="status">
         Reading visit {before.visit}…
@@ -163,7 +166,7 @@ function PromptDiff({ store, before, after }: { store: CastStore; before: Turn; 
   return (
     <>
       <p className="dim sm">Against visit {before.visit}: added words are underlined, removed ones struck.</p>
-      <WordDiff before={other.value.prompt ?? ""} after={after} side="both" />
+      <WordDiff before={other.data.prompt ?? ""} after={after} side="both" />
     </>
   );
 }

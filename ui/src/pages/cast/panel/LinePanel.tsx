@@ -1,18 +1,18 @@
 // A line of the graph: what went over it, what waits there, each payload whole.
+import { useQuery } from "@tanstack/react-query";
 import { ArrowRight, X } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { get, segment } from "../../../api/client";
 import { isEnd } from "../../../api/ends";
-import type { Json, Payload, TurnView } from "../../../api/types";
+import type { Envelope, Json, TurnView } from "../../../api/generated";
 import { type CastState, type Crossing, counted, crossings, itemTitle, nameOf, PAYLOAD_EVENTS } from "../../../fold";
 import { lineWords } from "../../../graph/lines";
 import type { Line } from "../../../graph/rows";
-import type { CastStore } from "../../../shared/cast-store";
+import { type CastStore, useCast } from "../../../shared/cast-store";
 import { isExported } from "../../../shared/exported";
 import { EventLink } from "../../../shared/Linked";
 import { ErrorBox, Foreign, Item } from "../../../shared/parts";
 import { oneLine } from "../../../shared/text";
-import { useLoad } from "../../../shared/useLoad";
 import { Whole } from "../../../shared/Whole";
 
 /** Of a cast that is not held whole, so many of its newest events are looked through. */
@@ -29,13 +29,15 @@ interface LinePanelProps {
 }
 
 export function LinePanel({ store, state, line, taken, change, onEvent }: LinePanelProps) {
-  const { whole, events } = store.get();
+  const whole = useCast(store, (held) => held.whole);
+  const events = useCast(store, (held) => held.events);
   const from = Math.max(1, state.seq - LOOK_BACK);
-  const read = useLoad(
-    whole ? null : () => store.read(from, state.seq, PAYLOAD_EVENTS),
-    `${store.id}:${line.id}:${state.seq}`,
-  );
-  const all = crossings(whole ? events : (read.value ?? []), line.id, state.seq);
+  const read = useQuery({
+    queryKey: ["payloads", store.id, store.project, line.id, state.seq],
+    queryFn: () => store.read(from, state.seq, PAYLOAD_EVENTS),
+    enabled: !whole,
+  });
+  const all = crossings(whole ? events : (read.data ?? []), line.id, state.seq);
   const waiting = all.filter((one) => one.fate === "waits");
   const passed = all.filter((one) => one.fate !== "waits").toReversed();
   const name = (id: string) => (isEnd(id) ? (id === "end" ? "the end" : "the failure") : nameOf(state, id));
@@ -170,25 +172,28 @@ function fateWords(one: Crossing, state: CastState): string {
 /** The payload as a turn gets it. A file has no payloads; there it is the output that the payload carries. */
 function Content({ one, store }: { one: Crossing; store: CastStore }) {
   const cast = `/casts/${segment(store.id)}`;
-  const read = useLoad(async (): Promise<Json> => {
-    if (!isExported())
-      return (await get<Payload>(`${cast}/payloads/${one.seq}`, { project: store.project })) as unknown as Json;
-    return one.turn ? ((await get<TurnView>(`${cast}/turns/${one.turn}`)).output ?? "") : one.preview;
-  }, `${store.id}:${one.seq}`);
+  const read = useQuery({
+    queryKey: ["payload", store.id, store.project, one.seq],
+    queryFn: async ({ signal }): Promise<Json> => {
+      if (!isExported()) return get<Json>(`${cast}/payloads/${one.seq}`, { project: store.project }, signal);
+      return one.turn ? ((await get<TurnView>(`${cast}/turns/${one.turn}`)).output ?? "") : one.preview;
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  });
   if (read.error) return <ErrorBox error={read.error} />;
-  if (read.value === null)
+  if (read.data === undefined)
     return (
       <p className="dim" role="status">
         Reading…
       </p>
     );
-  return <PayloadText payload={read.value} />;
+  return <PayloadText payload={read.data} />;
 }
 
 /** Its text as text, its object as JSON, then whatever else it has. */
 function PayloadText({ payload }: { payload: Json }) {
   if (typeof payload === "string") return <Whole value={payload} label="the output" testid="payload-text" />;
-  const { message, structured, artifacts, status } = payload as unknown as Payload;
+  const { message, structured, artifacts, status } = payload as unknown as Envelope;
   return (
     <>
       {message ? <Whole value={message} label="the message" testid="payload-text" /> : null}

@@ -1,6 +1,8 @@
 // What a socket puts out right now.
-import type { TurnView } from "../../../api/types";
+
+import type { TurnView } from "../../../api/generated";
 import type { Turn } from "../../../fold";
+import { useCast } from "../../../shared/cast-store";
 import { count } from "../../../shared/format";
 import { plain } from "../../../shared/text";
 import type { PanelProps } from ".";
@@ -13,7 +15,7 @@ export function NowTab({
   turn,
   full,
 }: PanelProps & { turn: Turn | undefined; full: TurnView | null }) {
-  const live = store.get().live[socket];
+  const live = useCast(store, (held) => held.live[socket]);
   if (turn?.outcome === "running" && !past) {
     if (!live || live.lines.length === 0)
       return <p className="dim">The turn has been running since event {turn.seq}. It has no output yet.</p>;

@@ -1,5 +1,5 @@
 // What a turn answered: parsed or raw, and what it took.
-import type { TurnView } from "../../../api/types";
+import type { TurnView } from "../../../api/generated";
 import type { Turn } from "../../../fold";
 import { count, duration, money } from "../../../shared/format";
 import { JsonText } from "../../../shared/JsonTree";

@@ -1,25 +1,25 @@
 // Why a socket ran, or why it does not run; and how it is started by hand.
+
 import { useState } from "react";
-import { get, segment } from "../../../api/client";
-import type { Why } from "../../../api/types";
+import { segment } from "../../../api/client";
+import type { Why } from "../../../api/generated";
 import { type Arrival, arrivals, type CastState, itemTitle, nameOf, type Turn } from "../../../fold";
 import { Confirm, type Target } from "../../../shared/ActButton";
+import { useGet } from "../../../shared/ask";
 import { Cli } from "../../../shared/Cli";
+import { useCast } from "../../../shared/cast-store";
 import { isExported } from "../../../shared/exported";
 import { EventLink, Linked } from "../../../shared/Linked";
 import { ErrorBox, Foreign } from "../../../shared/parts";
 import { oneLine } from "../../../shared/text";
-import { type Loaded, useLoad } from "../../../shared/useLoad";
 import type { PanelProps } from ".";
 
 export function WhyTab(props: PanelProps & { turn: Turn | undefined; newest: boolean }) {
   const { store, state, socket, past, onEvent, target, turn, newest } = props;
   // An earlier turn is explained as of when it began.
   const at = turn && !newest ? turn.seq : past ? state.seq : null;
-  const why: Loaded<Why> = useLoad(
-    () => get<Why>(`/casts/${segment(store.id)}/nodes/${segment(socket)}/why`, { project: store.project, at }),
-    `${store.id}:${socket}:${at ?? state.seq}`,
-  );
+  const path = `/casts/${segment(store.id)}/nodes/${segment(socket)}/why`;
+  const why = useGet<Why>(path, { project: store.project, at }, { since: at ?? state.seq });
   const lines = turn ? <Arrivals {...props} turn={turn} /> : null;
   if (why.error)
     return (
@@ -28,13 +28,13 @@ export function WhyTab(props: PanelProps & { turn: Turn | undefined; newest: boo
         <ErrorBox error={why.error} />
       </>
     );
-  if (!why.value)
+  if (!why.data)
     return (
       <p className="dim" role="status">
         Reading…
       </p>
     );
-  const answer = why.value;
+  const answer = why.data;
   const names = (id: string) => state.plan?.nodes[id]?.materia;
   const unmet = answer.conditions.filter((one) => !one.holds);
   const met = answer.conditions.filter((one) => one.holds);
@@ -124,7 +124,8 @@ const conditions: Record<Arrival["when"], string> = {
 
 /** What the turn took, line by line. */
 function Arrivals({ store, state, turn, onEvent }: PanelProps & { turn: Turn }) {
-  const came = arrivals(store.get().events, state.plan, turn);
+  const events = useCast(store, (held) => held.events);
+  const came = arrivals(events, state.plan, turn);
   if (came.length === 0) return null;
   return (
     <>

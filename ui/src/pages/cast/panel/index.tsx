@@ -1,16 +1,17 @@
 // The focus panel: one socket, one item, one turn.
+
 import { ChevronLeft, ChevronRight, Columns2, Link as LinkIcon, X } from "lucide-react";
-import { get, segment } from "../../../api/client";
-import type { TurnView } from "../../../api/types";
+import { segment } from "../../../api/client";
+import type { TurnView } from "../../../api/generated";
 import { type CastState, nameOf, sentBackBy, titled } from "../../../fold";
 import { Badges, KindIcon } from "../../../graph/KindIcon";
 import type { Target } from "../../../shared/ActButton";
-import type { CastStore } from "../../../shared/cast-store";
+import { useGet } from "../../../shared/ask";
+import { type CastStore, useCast } from "../../../shared/cast-store";
 import { isExported } from "../../../shared/exported";
 import { EventLink } from "../../../shared/Linked";
 import { CopyButton, ErrorBox, Foreign, Pick, State, Tabs } from "../../../shared/parts";
 import { turnPath } from "../../../shared/turnLink";
-import { useLoad } from "../../../shared/useLoad";
 import { useWide } from "../../../shared/useWide";
 import { cardOf } from "../views";
 import { FilesTab } from "./Files";
@@ -41,18 +42,19 @@ export function FocusPanel(props: PanelProps) {
   const ofItem = item ? turns.filter((turn) => turn.item === item) : turns;
   const wanted = Number(search.get("turn") ?? 0);
   const turn = turns.find((one) => one.seq === wanted) ?? ofItem.at(-1);
-  const live = store.get().live[socket];
+  const live = useCast(store, (held) => held.live[socket]);
   const card = cardOf(state, socket, live, now, past);
   const fallback: PanelTab = !turn ? "why" : turn.outcome === "running" ? "input" : "output";
   const tab = (search.get("tab") as PanelTab | null) ?? fallback;
   const kind = state.plan?.nodes[socket]?.generator
     ? "generator"
     : (state.plan?.nodes[socket]?.behavior.type ?? "agent");
-  const loaded = useLoad(
-    turn ? () => get<TurnView>(`/casts/${segment(store.id)}/turns/${turn.seq}`, { project: store.project }) : null,
-    `${store.id}:${turn?.seq}:${turn?.endSeq ?? ""}`,
+  const loaded = useGet<TurnView>(
+    turn ? `/casts/${segment(store.id)}/turns/${turn.seq}` : null,
+    { project: store.project },
+    { since: turn?.endSeq, fixed: turn?.endSeq !== undefined },
   );
-  const full = turn && loaded.value?.seq === turn.seq ? loaded.value : null;
+  const full = turn && loaded.data?.seq === turn.seq ? loaded.data : null;
   const reason = turn ? (sentBackBy(state, turn)?.reason ?? null) : null;
   const beside = search.get("beside") === "1";
   const wide = useWide(1400);

@@ -1,5 +1,5 @@
 // The lane of a loop: its items, one behind the other.
-import { type CastState, loopItems } from "../../../fold";
+import { type CastState, loopItems, type Turn } from "../../../fold";
 import { Item } from "../../../shared/parts";
 import { oneLine } from "../../../shared/text";
 import type { Places } from ".";
@@ -19,6 +19,9 @@ export function LoopLane({ state, id, depth, places, end }: LoopLaneProps) {
   const loop = state.loops[id];
   const members = new Set(state.plan?.loops?.[id]?.members ?? []);
   const items = loop ? loopItems(state, loop) : [];
+  const byItem = new Map<string | null, Turn[]>();
+  for (const turn of state.turns)
+    if (members.has(turn.socket)) byItem.set(turn.item, [...(byItem.get(turn.item) ?? []), turn]);
   return (
     <div className="lane-row">
       <span className="lane-l" style={{ paddingLeft: depth * 16 }}>
@@ -29,7 +32,7 @@ export function LoopLane({ state, id, depth, places, end }: LoopLaneProps) {
       </span>
       <div className="lane">
         {items.map((item) => {
-          const turns = state.turns.filter((turn) => turn.item === item.key && members.has(turn.socket));
+          const turns = byItem.get(item.key) ?? [];
           const first = turns[0];
           if (!first) return null;
           const from = first.start / 1000;

@@ -1,9 +1,11 @@
 // Turns over time: a lane a socket, a bar a turn. Widths are durations; long stretches in which nothing ran are cut.
+
 import { Hand } from "lucide-react";
 import { type ReactNode, useMemo } from "react";
-import type { SocketState } from "../../../api/types";
+import type { SocketState } from "../../../api/generated";
 import { type CastState, nameOf, type Turn } from "../../../fold";
 import { KindIcon } from "../../../graph/KindIcon";
+import { useCast } from "../../../shared/cast-store";
 import { isExported } from "../../../shared/exported";
 import { duration } from "../../../shared/format";
 import { oneLine } from "../../../shared/text";
@@ -37,16 +39,18 @@ export function Timeline(props: TimelineProps) {
   const { idle, usual } = idleStretches(bars, span);
   const cut = search.get("idle") !== "shown";
   const scale = scaleOf(span, cut ? idle : [], usual);
-  const { events } = store.get();
+  const events = useCast(store, (held) => held.events);
   const rests = useMemo(() => restsOf(events, state.seq), [events, state.seq]);
   const axis = useAxis(scale, view, setView, (brushed) => {
     const found = brushed ? eventsIn(events, brushed) : null;
     change({ evfrom: found?.from ?? null, evto: found?.to ?? null });
   });
+  // Asked once: at each bar it would lay out the page anew.
+  const laneWidth = axis.lane.current?.clientWidth ?? 780;
   const places: Places = {
     left: (time) => `${axis.at(time) * 100}%`,
     wide: (from, to, least = 3) => `max(${least}px, ${Math.max(0, axis.at(to) - axis.at(from)) * 100}%)`,
-    room: (from, to) => (axis.at(to) - axis.at(from)) * (axis.lane.current?.clientWidth ?? 780),
+    room: (from, to) => (axis.at(to) - axis.at(from)) * laneWidth,
   };
   const chosen = axis.drag ?? chosenSpan(search, events);
   return (

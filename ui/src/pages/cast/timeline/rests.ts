@@ -1,5 +1,6 @@
 // When sockets had something to do and did not do it: inputs that waited, and questions to a person. Pure.
-import type { JournalEvent } from "../../../api/types";
+import { field } from "../../../api/events";
+import type { EventLine } from "../../../api/generated";
 
 export interface Rest {
   socket: string;
@@ -20,7 +21,7 @@ const OVER = new Set(["run.completed", "run.failed", "run.aborted"]);
 /** What a cast waits for without a person being asked. */
 const QUIET = new Set(["interactive", "run_for"]);
 
-export function restsOf(events: readonly JournalEvent[], upTo: number): Rest[] {
+export function restsOf(events: readonly EventLine[], upTo: number): Rest[] {
   const rests: Rest[] = [];
   const open = new Map<string, Rest>();
   const waiting = new Map<string, Set<string>>();
@@ -47,7 +48,7 @@ export function restsOf(events: readonly JournalEvent[], upTo: number): Rest[] {
       begin(node, "queued", at);
     } else if (GONE.has(event.type)) {
       const inputs = waiting.get(node);
-      inputs?.delete(String(event.data.payloadId));
+      inputs?.delete(String(field(event, "payloadId")));
       if (!inputs?.size) end(node, "queued", at);
     } else if (event.type === "approval.requested") begin(node, "needs_you", at);
     else if (event.type === "run.waiting" && event.data.node && !QUIET.has(event.data.reason))

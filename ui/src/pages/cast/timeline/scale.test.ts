@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { JournalEvent } from "../../../api/types";
+import type { EventLine } from "../../../api/generated";
 import { restsOf } from "./rests";
 import { ALL, eventsIn, idleStretches, moved, scaleOf, zoomed } from "./scale";
 
@@ -61,7 +61,7 @@ test("a brush picks the events of its span", () => {
 describe("rests", () => {
   const log = (...all: [string, string | null, object][]) =>
     all.map(
-      ([type, nodeId, data], index) => ({ seq: index + 1, ts: (index + 1) * 1000, type, nodeId, data }) as JournalEvent,
+      ([type, nodeId, data], index) => ({ seq: index + 1, ts: (index + 1) * 1000, type, nodeId, data }) as EventLine,
     );
   test("an input waits until it is taken", () => {
     const events = log(

@@ -1,0 +1,55 @@
+// Everything that is asked of the server goes through one cache: an answer is shared, a question that nobody
+// waits for any more is given up, and what could not be asked is asked again when the server is back.
+import { keepPreviousData, QueryCache, QueryClient, type UseQueryResult, useQuery } from "@tanstack/react-query";
+import { get, getText, type Query, Refusal } from "../api/client";
+import { noteRefusal } from "./live";
+
+const TRIES_MAX = 2;
+
+/** Only a server that is busy is asked again at once; where none answers, the stream says when it is back. */
+const isBusy = (error: Error) => error instanceof Refusal && [429, 502, 503, 504].includes(error.problem.status);
+
+export const client = new QueryClient({
+  queryCache: new QueryCache({ onError: (error) => noteRefusal(error) }),
+  defaultOptions: {
+    queries: {
+      // The server is on this machine: it needs no network.
+      networkMode: "always",
+      retry: (tries, error) => tries < TRIES_MAX && isBusy(error),
+      refetchOnWindowFocus: false,
+      placeholderData: keepPreviousData,
+    },
+  },
+});
+
+/** What a question can be told beside its address. */
+interface Asked {
+  /** The answer never changes. */
+  fixed?: boolean;
+  /** Something that the answer depends on beside the address: another value asks anew. */
+  since?: unknown;
+}
+
+/** Asks for what is at an address; nothing while the address is null. */
+export function useGet<T>(path: string | null, query: Query = {}, asked: Asked = {}): UseQueryResult<T> {
+  return useQuery({
+    queryKey: [path, query, asked.since],
+    queryFn: ({ signal }) => get<T>(path ?? "", query, signal),
+    enabled: path !== null,
+    ...(asked.fixed ? { staleTime: Number.POSITIVE_INFINITY } : {}),
+  });
+}
+
+/** The same for a text. */
+export function useText(path: string | null, query: Query = {}): UseQueryResult<string> {
+  return useQuery({
+    queryKey: ["text", path, query],
+    queryFn: ({ signal }) => getText(path ?? "", query, signal),
+    enabled: path !== null,
+  });
+}
+
+/** Asks anew, once the server is back: what failed, and what may have changed meanwhile. What was opened stays. */
+export function askAgain(): void {
+  void client.invalidateQueries({ predicate: (query) => query.state.status === "error" || !query.meta?.once });
+}

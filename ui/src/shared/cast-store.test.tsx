@@ -1,0 +1,79 @@
+// @vitest-environment happy-dom
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { act, cleanup, screen, waitFor } from "@testing-library/react";
+import { afterEach, expect, test, vi } from "vitest";
+import type { CastView, EventLine } from "../api/generated";
+import { drawn, serve } from "../testing/served";
+import { type CastSnapshot, CastStore, useCast } from "./cast-store";
+
+const file = join(import.meta.dirname, "../testing/demo.json");
+const demo = JSON.parse(readFileSync(file, "utf8")) as { report: CastView; events: EventLine[] };
+const upTo = (seq: number) => demo.events.slice(0, seq);
+
+/** A server that has the demo up to an event. */
+function served(seq: number) {
+  const asked = serve({
+    "/casts/demo": { ...demo.report, lastSeq: seq, at: seq, project: "p" },
+    "/casts/demo/events": { items: upTo(seq), next: null },
+  });
+  return { asked, store: new CastStore("demo", "p") };
+}
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+function Reader(props: { store: CastStore; part: (held: CastSnapshot) => unknown; onDraw: () => void }) {
+  props.onDraw();
+  return <p>{String(useCast(props.store, props.part))}</p>;
+}
+
+test("events are folded in order, once each, and a gap is read", async () => {
+  const { store } = served(40);
+  await store.load();
+  expect(store.get().state?.seq).toBe(40);
+  serve({ "/casts/demo/events": { items: demo.events.slice(40, 44), next: null } });
+  // The stream has left out three events, and says one twice.
+  for (const seq of [44, 44]) store.push(demo.events[seq - 1] as EventLine);
+  await waitFor(() => expect(store.get().state?.seq).toBe(44));
+  expect(store.get().events.map((event) => event.seq)).toEqual(upTo(44).map((event) => event.seq));
+});
+
+test("the state as of an event is the fold of the events before it", async () => {
+  const { store } = served(demo.events.length);
+  await store.load();
+  for (const seq of [1, 30, 44, 79]) expect(store.heldAt(seq)?.seq).toBe(seq);
+  expect(store.heldAt(9999)).toBe(store.get().state);
+});
+
+test("an event draws only the readers of what it changed", async () => {
+  const { store } = served(44);
+  await store.load();
+  const draws = { seq: 0, live: 0, view: 0 };
+  const readers: [keyof typeof draws, (held: CastSnapshot) => unknown][] = [
+    ["seq", ({ state }) => `event ${state?.seq}`],
+    ["live", ({ live }) => live["Socket-2"]?.lines.join("|")],
+    ["view", ({ view }) => view?.loadout],
+  ];
+  drawn(
+    readers.map(([name, part]) => <Reader key={name} store={store} part={part} onDraw={() => (draws[name] += 1)} />),
+  );
+  const before = { ...draws };
+  act(() => store.push(demo.events[44] as EventLine));
+  await screen.findByText("event 45");
+  expect(draws).toEqual({ ...before, seq: before.seq + 1 });
+  act(() => store.pushLive({ socket: "Socket-2", kind: "text", text: "one\ntwo" }));
+  await screen.findByText("one|two");
+  expect(draws).toEqual({ seq: before.seq + 1, live: before.live + 1, view: before.view });
+});
+
+test("a flood of output is cut at the top, and counted", async () => {
+  const { store } = served(44);
+  await store.load();
+  store.pushLive({ socket: "Socket-2", kind: "text", text: `${"x".repeat(1023)}\n`.repeat(1024) });
+  await waitFor(() => expect(store.get().live["Socket-2"]?.chars).toBe(1024 * 1024));
+  const text = store.get().live["Socket-2"];
+  expect(text?.lines.length).toBeLessThan(60);
+  expect((text?.dropped ?? 0) + (text?.lines.length ?? 0)).toBe(1025);
+});
