@@ -1,11 +1,11 @@
 // @vitest-environment happy-dom
-import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
+import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, expect, test, vi } from "vitest";
 import { Lost } from "../api/client";
 import type { EventLine } from "../api/generated";
 import { withWords } from "../api/texts";
 import { type Asked, drawn, serve } from "../testing/served";
-import { ActButton, Confirm } from "./ActButton";
+import { ActButton } from "./ActButton";
 import { Boundary } from "./Boundary";
 import { Cli } from "./Cli";
 import { LongTexts } from "./LongTexts";
@@ -92,32 +92,6 @@ test("an error is an alert; one of a lost server goes when the server is back", 
   expect(screen.getByRole("alert").textContent).toMatch(/does not answer/);
   act(() => useLive.setState(({ returns }) => ({ returns: returns + 1 })));
   expect(screen.queryByRole("alert")).toBeNull();
-});
-
-test("a question shows its command, acts when it is answered, and Escape takes it back", async () => {
-  const asked = serve({ "/casts/c1/commands": { events: [1] } });
-  const done = vi.fn();
-  drawn(
-    <Confirm
-      target={{ castId: "c1", project: null }}
-      act={{ do: "abort" }}
-      title="End it"
-      text="It ends."
-      verb="End"
-      testid="end"
-      onDone={done}
-    >
-      End this cast
-    </Confirm>,
-  );
-  fireEvent.click(screen.getByTestId("end"));
-  expect(screen.getByTestId("cli").textContent).toContain("materia abort c1");
-  fireEvent.keyDown(screen.getByText("It ends."), { key: "Escape" });
-  expect(screen.queryByText("It ends.")).toBeNull();
-  fireEvent.click(screen.getByTestId("end"));
-  fireEvent.click(screen.getByTestId("end-confirm"));
-  await waitFor(() => expect(done).toHaveBeenCalledOnce());
-  expect(asked.map((one) => one.body)).toEqual([{ do: "abort", actor: "page" }]);
 });
 
 test("a command line quotes what a shell would take apart", () => {

@@ -39,6 +39,9 @@ export function serve(answers: Record<string, unknown | ((asked: Asked) => unkno
   return all;
 }
 
+// The document of these tests has no popovers; the browser tests press them.
+if (globalThis.HTMLElement) HTMLElement.prototype.togglePopover ??= () => false;
+
 const Served = ({ children }: { children: ReactNode }) => (
   <QueryClientProvider client={client}>{children}</QueryClientProvider>
 );
