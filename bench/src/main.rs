@@ -1,6 +1,6 @@
 //! Measures Materia against floors that are taken in the same run.
 //!
-//! `cargo run --release -p materia-bench [-- NAME… --full]` prints one JSON line a figure on standard output and a
+//! `cargo run --release -p materia-bench [-- NAME… --full --in DIR]` prints one JSON line a figure on standard output and a
 //! table on standard error. It exits with 1 if a *limit* is missed; a missed aim only shows.
 //!
 //! # Invariants
@@ -16,12 +16,14 @@ mod check;
 mod child;
 mod floor;
 mod growth;
+mod lists;
 mod many_runs;
 mod meter;
 mod one_run;
 mod replay;
 mod report;
 mod room;
+mod server;
 mod stage;
 mod start;
 mod workspace;
@@ -52,6 +54,8 @@ const SUBJECTS: &[Subject] = &[
     ("one-run", one_run::measure),
     ("many-runs", many_runs::measure),
     ("start", start::measure),
+    ("lists", lists::measure),
+    ("server", server::measure),
     ("replay", replay::measure),
     ("growth", growth::measure),
     ("workspace", workspace::measure),
@@ -77,16 +81,23 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(arguments: Vec<String>) -> Outcome<bool> {
+fn run(mut arguments: Vec<String>) -> Outcome<bool> {
+    if let Some(at) = arguments.iter().position(|argument| argument == "--in") {
+        let folder = arguments.get(at + 1).ok_or("`--in` needs a folder")?;
+        room::set_place(folder)?;
+        arguments.drain(at..=at + 1);
+    }
     let (flags, names): (Vec<_>, Vec<_>) =
         arguments.into_iter().partition(|argument| argument.starts_with('-'));
     let known = |name: &String| SUBJECTS.iter().any(|(subject, _)| subject == name);
     let unknown_flag = flags.iter().find(|flag| *flag != "--full");
     if let Some(unknown) = unknown_flag.or_else(|| names.iter().find(|name| !known(name))) {
         let all: Vec<_> = SUBJECTS.iter().map(|(name, _)| *name).collect();
-        return Err(
-            format!("`{unknown}` is unknown; there are {} and --full", all.join(", ")).into()
-        );
+        return Err(format!(
+            "`{unknown}` is unknown; there are {}, --full and --in DIR",
+            all.join(", ")
+        )
+        .into());
     }
     let wanted = Wanted { full: !flags.is_empty(), names };
     let mut report = Report::default();

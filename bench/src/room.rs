@@ -4,7 +4,7 @@
 //! journal does), so that cleaning up after one round would slow down the next.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use tempfile::TempDir;
 
@@ -15,6 +15,15 @@ const MEMORY: &str = "/dev/shm";
 
 /// Everything that is to be deleted at the end.
 static FOLDERS: Mutex<Vec<TempDir>> = Mutex::new(Vec::new());
+
+/// The folder that `--in` names.
+static PLACE: OnceLock<PathBuf> = OnceLock::new();
+
+/// Measures in this folder instead of beside the program.
+pub(crate) fn set_place(folder: &str) -> Outcome<()> {
+    let folder = std::fs::canonicalize(folder).map_err(|error| format!("`{folder}`: {error}"))?;
+    PLACE.set(folder).map_err(|_| "`--in` is given twice".into())
+}
 
 fn keep(folder: TempDir) -> PathBuf {
     let path = folder.path().to_owned();
@@ -27,12 +36,18 @@ pub(crate) fn clear() {
     FOLDERS.lock().unwrap_or_else(PoisonError::into_inner).clear();
 }
 
-/// A fresh folder on the file system of the build, which is the one that people use.
+/// A fresh folder in the one that `--in` names; otherwise on the file system of the build, which is the one that people
+/// use.
 pub(crate) fn on_disk() -> Outcome<PathBuf> {
-    let program = std::env::current_exe()?;
-    let target = program.ancestors().nth(2).ok_or("the program lies in no folder")?.join("tmp");
-    std::fs::create_dir_all(&target)?;
-    Ok(keep(tempfile::Builder::new().prefix("bench-").tempdir_in(target)?))
+    let place = match PLACE.get() {
+        Some(place) => place.clone(),
+        None => {
+            let program = std::env::current_exe()?;
+            program.ancestors().nth(2).ok_or("the program lies in no folder")?.join("tmp")
+        }
+    };
+    std::fs::create_dir_all(&place)?;
+    Ok(keep(tempfile::Builder::new().prefix("bench-").tempdir_in(place)?))
 }
 
 /// A fresh folder in memory; `None` where there is no such file system.

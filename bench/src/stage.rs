@@ -111,9 +111,19 @@ impl Stage {
 
     /// `runs` runs of `steps` steps each, all at once, in one host as a server would drive them.
     pub(crate) fn many(&self, runs: u64, steps: u64) -> Outcome<Cost> {
+        self.many_watched(0..runs, steps, Arc::clone(&self.views) as _)
+    }
+
+    /// The same for the runs with these numbers, heard by another observer.
+    pub(crate) fn many_watched(
+        &self,
+        runs: std::ops::Range<u64>,
+        steps: u64,
+        observer: Arc<dyn Observer>,
+    ) -> Outcome<Cost> {
         let script = script(steps);
-        let World { journal, observer, runner, clock } =
-            self.world(&script, Arc::clone(&self.views) as _);
+        let count = runs.end - runs.start;
+        let World { journal, observer, runner, clock } = self.world(&script, observer);
         let host = Host::new(journal, observer, clock, self.ears.handle());
         // Somebody has agreed to each of them.
         let gate = Gate::new(None, Path::new("/"));
@@ -124,8 +134,8 @@ impl Stage {
             let (runner, options) = (Arc::clone(&runner), How::default());
             Ok((id, Setting { runner, options, cleared: trusted.release().1 }))
         };
-        let agreed = (0..runs).map(agreed).collect::<Result<Vec<_>, String>>()?;
-        self.measured(runs * steps, async {
+        let agreed = runs.map(agreed).collect::<Result<Vec<_>, String>>()?;
+        self.measured(count * steps, async {
             let begin = |(id, setting)| host.begin(id, created(&script), setting);
             for run in agreed.into_iter().map(begin).collect::<Vec<_>>() {
                 run.rested().await?;

@@ -12,7 +12,7 @@ use crate::{Outcome, Wanted, room};
 const ROUNDS: usize = 41;
 
 /// One agent socket, answered by a script.
-const SCRIPTED: &str = r#"{"activeLoadout":"one","loadouts":{"one":{"entry":"a","sockets":{"a":{"materia":"a"}}}},"materia":{"a":{"type":"agent","prompt":"Say something."}}}"#;
+pub(crate) const SCRIPTED: &str = r#"{"activeLoadout":"one","loadouts":{"one":{"entry":"a","sockets":{"a":{"materia":"a"}}}},"materia":{"a":{"type":"agent","prompt":"Say something."}}}"#;
 const SCRIPT: &str = r#"{"turns":{"a":[{"text":"something"}]},"repeatLast":true}"#;
 
 /// The seed's HELLO WORLD, as the repository ships it.
@@ -28,6 +28,7 @@ pub(crate) fn measure(report: &mut Report, _: &Wanted) -> Outcome<()> {
     match room::in_memory() {
         Some(folder) => {
             scripted(report, &materia, &folder)?;
+            looks(report, &materia, &folder)?;
             hello(report, &materia, &folder, "start.hello", true)?;
         }
         None => say("no file system in memory here: the time of the syncs cannot be left out"),
@@ -36,13 +37,13 @@ pub(crate) fn measure(report: &mut Report, _: &Wanted) -> Outcome<()> {
     hello(report, &materia, &folder, "start.hello-disk", false)
 }
 
-fn binary() -> Outcome<Option<PathBuf>> {
+pub(crate) fn binary() -> Outcome<Option<PathBuf>> {
     let beside = std::env::current_exe()?.with_file_name("materia");
     Ok(beside.is_file().then_some(beside))
 }
 
 /// A project with a configuration, and a profile of its own.
-fn project(folder: &Path, name: &str, config: &str) -> Outcome<PathBuf> {
+pub(crate) fn project(folder: &Path, name: &str, config: &str) -> Outcome<PathBuf> {
     let project = folder.join(name);
     fs::create_dir_all(project.join("profile"))?;
     fs::write(project.join("materia.json"), config)?;
@@ -51,15 +52,22 @@ fn project(folder: &Path, name: &str, config: &str) -> Outcome<PathBuf> {
 }
 
 fn cast(materia: &Path, project: &Path) -> Command {
+    let mut command = command(materia, project);
+    command.args(["cast", "--trust", "--json"]);
+    command
+}
+
+/// A command of the program in a project, with a profile and state of its own.
+pub(crate) fn command(materia: &Path, project: &Path) -> Command {
     let mut command = Command::new(materia);
-    command.arg("-C").arg(project).args(["cast", "--trust", "--json"]);
+    command.arg("-C").arg(project);
     command.env("MATERIA_PROFILE_DIR", project.join("profile")).env_remove("MATERIA_CONFIG");
     command.env("MATERIA_STATE_DIR", project.join("state"));
     command
 }
 
 /// Runs a program to its end; milliseconds.
-fn timed(command: &mut Command, input: Option<&Path>) -> Outcome<f64> {
+pub(crate) fn timed(command: &mut Command, input: Option<&Path>) -> Outcome<f64> {
     let stdin = match input {
         Some(path) => Stdio::from(fs::File::open(path)?),
         None => Stdio::null(),
@@ -71,22 +79,46 @@ fn timed(command: &mut Command, input: Option<&Path>) -> Outcome<f64> {
     if status.success() { Ok(took) } else { Err(format!("{command:?} ended with {status}").into()) }
 }
 
+/// Milliseconds that a command takes more than `true`, which runs in turns with it: the median, and that of `true`.
+pub(crate) fn over_nothing(command: &mut Command) -> Outcome<(f64, f64)> {
+    let (mut over, mut nothing) = (Vec::new(), Vec::new());
+    timed(command, None)?;
+    for _ in 0..ROUNDS {
+        let floor = timed(&mut Command::new("true"), None)?;
+        over.push(timed(command, None)? - floor);
+        nothing.push(floor);
+    }
+    Ok((median(over), median(nothing)))
+}
+
 fn scripted(report: &mut Report, materia: &Path, folder: &Path) -> Outcome<()> {
     let project = project(folder, "scripted", SCRIPTED)?;
     let mut command = cast(materia, &project);
     command.arg("--script").arg(project.join("script.json")).arg("go");
-    let (mut over, mut nothing) = (Vec::new(), Vec::new());
-    timed(&mut command, None)?;
-    for _ in 0..ROUNDS {
-        let floor = timed(&mut Command::new("true"), None)?;
-        over.push(timed(&mut command, None)? - floor);
-        nothing.push(floor);
-    }
+    let (over, nothing) = over_nothing(&mut command)?;
     let note = format!(
         "median of {ROUNDS} in turns with `true`, which is taken off; in memory, where a sync costs nothing"
     );
-    let figure = Figure::new("start.scripted", median(over), "ms more").floor(median(nothing));
+    let figure = Figure::new("start.scripted", over, "ms more").floor(nothing);
     report.add(figure.limit(Bound::AtMost, 15.0).aim(5.0).note(note));
+    Ok(())
+}
+
+/// Commands that only look, in the project of [`scripted`].
+fn looks(report: &mut Report, materia: &Path, folder: &Path) -> Outcome<()> {
+    let project = folder.join("scripted");
+    let asked: [(&str, &[&str]); 3] = [
+        ("start.version", &["--version"]),
+        ("start.casts", &["casts"]),
+        ("start.show", &["show", "last"]),
+    ];
+    for (name, words) in asked {
+        let (over, nothing) = over_nothing(command(materia, &project).args(words))?;
+        let note =
+            format!("`materia {}`; median of {ROUNDS} in turns with `true`", words.join(" "));
+        let figure = Figure::new(name, over, "ms more").floor(nothing);
+        report.add(figure.limit(Bound::AtMost, 15.0).aim(5.0).note(note));
+    }
     Ok(())
 }
 

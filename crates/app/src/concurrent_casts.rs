@@ -1,10 +1,12 @@
 //! Other casts that are being driven in the same folder (D66).
 
+use std::path::{Path, PathBuf};
+
 use materia_contract::api::DrivenCast;
 use materia_contract::{Behavior, GlobalMode, Plan, RunId, ToolsDoc};
 use materia_journal::SqliteJournal;
 
-use crate::{Failure, Project};
+use crate::Project;
 
 /// Whether turns of a cast may change files of the project: in Planning none may, an agent needs the tools for it.
 #[must_use]
@@ -35,18 +37,28 @@ pub fn driven(journal: &SqliteJournal) -> Vec<DrivenCast> {
     journal.driven().into_iter().filter_map(read).collect()
 }
 
-/// Casts of a project that are driven now, where they or the cast `id` of this plan may change files.
+/// Casts of a project that are driven now, where they or the cast `id` of this plan may change files. `root` is the
+/// folder of the casts.
+#[must_use]
 pub fn others(
     project: &Project,
+    root: &Path,
     id: &RunId,
     plan: &Plan,
     mode: GlobalMode,
-) -> Result<Vec<RunId>, Failure> {
+) -> Vec<RunId> {
     let writes = may_write(plan, mode);
-    let journals = project.journals()?;
-    let driven = journals.iter().flat_map(|(_, journal)| driven(journal));
+    let options = project.journal_options();
+    // The locks show whether there are any. Mostly there are none, and no journal is opened.
+    let is_driven = |root: &PathBuf| {
+        let runs = SqliteJournal::driven_in(root, &options).unwrap_or_default();
+        runs.iter().any(|run| run != id)
+    };
+    let roots = project.roots_beside(root.to_owned()).into_iter().filter(is_driven);
+    let journals = roots.filter_map(|root| project.look(&root).ok().flatten());
+    let driven = journals.flat_map(|journal| driven(&journal));
     let others = driven.filter(|other| other.cast_id != *id && (writes || other.may_write));
-    Ok(others.map(|other| other.cast_id).collect())
+    others.map(|other| other.cast_id).collect()
 }
 
 /// The warning about such casts.

@@ -222,8 +222,6 @@ impl Drive {
 
     /// Runner of the turns: programs and agents under a supervisor, or the script instead.
     fn runner(&self) -> Result<Arc<dyn Runner>, Failure> {
-        // What turns of processes left that were killed.
-        materia_safe_fs::sweep();
         let scripted = self.script.as_ref().map(|script| {
             let runner: Arc<dyn Runner> = Arc::new(ScriptedRunner::new(script.clone()));
             runner

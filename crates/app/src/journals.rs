@@ -50,9 +50,10 @@ impl Project {
         Ok(())
     }
 
-    /// Whether the journal in a folder is foreign: the user must trust it before it is written to.
+    /// Whether the journal in a folder is noted as foreign: the user must trust it before it is written to.
     pub fn has_foreign_journal(&self, root: &Path) -> Result<bool, Failure> {
-        Ok(self.look(root)?.is_some_and(|journal| journal.is_foreign()))
+        self.refuse_links(root)?;
+        Ok(SqliteJournal::is_foreign_in(root, &self.journal_options())?)
     }
 
     /// The user vouches for the journal in a folder: it is the user's own from now on.

@@ -130,7 +130,12 @@ impl Project {
     /// The folders that can hold casts of this project: the configured one first, then the usual ones (D52).
     #[must_use]
     pub fn roots(&self) -> Vec<PathBuf> {
-        let mut roots = vec![self.artifact_root()];
+        self.roots_beside(self.artifact_root())
+    }
+
+    /// The same, where the configured folder is known.
+    pub(crate) fn roots_beside(&self, configured: PathBuf) -> Vec<PathBuf> {
+        let mut roots = vec![configured];
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         for other in OTHER_ROOTS.map(|other| self.dir.join(other)) {
             if !roots.iter().any(|root| real(root) == real(&other)) {
@@ -335,11 +340,15 @@ const IGNORED: &str = "# Casts and their journal are no part of the project.\n*\
 /// Keeps the folder of the casts out of version control by a file of its own, so that a project stays clean
 /// (a file that is there stays as it is).
 pub(crate) fn keep_out_of_version_control(root: &Path, dir: &Path, warnings: &mut Vec<String>) {
-    // A folder that holds more than casts is left to the user.
-    if root == dir || !root.starts_with(dir) || holds_more(root) {
+    let path = root.join(".gitignore");
+    // The cheap checks first: a folder can hold thousands of casts.
+    if root == dir || !root.starts_with(dir) || path.symlink_metadata().is_ok() {
         return;
     }
-    let path = root.join(".gitignore");
+    // A folder that holds more than casts is left to the user.
+    if holds_more(root) {
+        return;
+    }
     let written = Typed::find(root, dir)
         .and_then(|root| root.folder()?.write_new(".gitignore", IGNORED.as_bytes()));
     match written {

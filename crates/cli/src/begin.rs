@@ -1,5 +1,6 @@
 //! Starts a cast: shows the findings, asks the trust questions, then runs it.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use materia_app::concurrent_casts;
@@ -77,7 +78,7 @@ pub(crate) fn ready(
     let (Beginning { prepared, root, id, .. }, cleared) = beginning.release();
     let (plan, begun) = (created.plan.clone(), id.clone());
     if created.workspace.is_none() {
-        warn_of_others(project, &id, &plan, created.global_mode, terminal)?;
+        warn_of_others(project, (&root, &id), &plan, created.global_mode, terminal);
     }
     let start = Start::Begin(Box::new(created));
     let cast = Found { root, journal: Arc::new(journal), id };
@@ -89,16 +90,15 @@ pub(crate) fn ready(
 /// Says which other casts are driven in this folder, where either may change files (D66).
 pub(crate) fn warn_of_others(
     project: &Project,
-    id: &RunId,
+    (root, id): (&Path, &RunId),
     plan: &Plan,
     mode: GlobalMode,
     terminal: &Terminal,
-) -> Result<(), Failure> {
-    let others = concurrent_casts::others(project, id, plan, mode)?;
+) {
+    let others = concurrent_casts::others(project, root, id, plan, mode);
     if let Some(warning) = concurrent_casts::warning(&others) {
         terminal.say(format_args!("warning: {warning}"));
     }
-    Ok(())
 }
 
 /// Shows what was found while a run was prepared.

@@ -125,7 +125,8 @@ impl Continuation<'_> {
             terminal.say(words);
         }
         if !own {
-            begin::warn_of_others(project, &found.id, &plan, mode, terminal)?;
+            let cast = (found.root.as_path(), &found.id);
+            begin::warn_of_others(project, cast, &plan, mode, terminal);
         }
         let start = Start::CarryOn(lease, Box::new(loaded), Box::new(command));
         let drive = Drive::new(project, found, (prepared, cleared), plan, supervisor, start)?;

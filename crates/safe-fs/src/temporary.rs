@@ -37,7 +37,9 @@ pub struct Temporary {
 
 impl Temporary {
     /// A new one among the system's temporary files; `purpose` becomes part of its name.
+    /// The first one of a process removes what killed processes left (see [`sweep`]).
     pub fn new(purpose: &str) -> io::Result<Self> {
+        sweep();
         Self::within(&std::env::temp_dir(), purpose)
     }
 

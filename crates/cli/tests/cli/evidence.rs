@@ -210,7 +210,7 @@ fn a_journal_of_an_earlier_format_is_refused_by_name() {
         let ran = bench.run(args);
         assert_ne!(ran.exit, 0, "{ran:?}");
         assert!(
-            ran.err.contains("unreleased version of materia (format 5; this one reads 6)"),
+            ran.err.contains("unreleased version of materia (format 5; this one reads 7)"),
             "{ran:?}"
         );
     }

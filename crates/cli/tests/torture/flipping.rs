@@ -117,7 +117,7 @@ impl Pair {
     /// A byte of the times of a decision: that of its first event, eight bytes, and how far the clock
     /// lagged behind it (no byte for 0 and 1). The hash of that event stands behind them.
     fn spot_in_times(&self, event: &Value, random: &mut Random) -> (usize, Vec<usize>) {
-        let hash = from_hex(event["hash"].as_str().unwrap());
+        let hash = stored_hash(event);
         let time = event["ts"].as_i64().unwrap().to_be_bytes();
         let rows = self.find(&time).into_iter();
         let rows: Vec<(usize, usize)> = rows
@@ -144,7 +144,7 @@ impl Pair {
         let words = format!("[{},{},", event["type"], event.get("nodeId").unwrap_or(&Value::Null));
         let begun: String = data(line).chars().take(60).collect();
         let wanted = format!("{words}{begun}").into_bytes();
-        let hashes = self.find(&from_hex(event["hash"].as_str().unwrap())).into_iter();
+        let hashes = self.find(&stored_hash(event)).into_iter();
         let offset = random.below(words.len());
         let places = hashes.filter_map(|at| {
             let row = &self.bytes[at..self.bytes.len().min(at + ROW)];
@@ -168,6 +168,11 @@ impl Pair {
 fn data(line: &str) -> &str {
     let from = line.find("\"data\":").unwrap() + "\"data\":".len();
     &line[from..line.rfind(",\"prevHash\":").unwrap()]
+}
+
+/// The bytes of an event's hash that are stored in any case.
+fn stored_hash(event: &Value) -> Vec<u8> {
+    from_hex(&event["hash"].as_str().unwrap()[..8])
 }
 
 fn from_hex(text: &str) -> Vec<u8> {

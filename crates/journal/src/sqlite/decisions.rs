@@ -8,12 +8,15 @@ use rusqlite::types::{FromSqlError, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 
 use super::fault::Fault;
-use super::read::{Last, Walk, beyond};
+use super::read::{self, Last, Walk, beyond};
 use super::row::{self, Entries, Entry};
 use super::schema;
 
 /// Bytes of a hash.
 const HASH_BYTES: usize = 32;
+
+/// Bytes that are stored of the hash of an event that is not the last of its decision.
+const SHORT_BYTES: usize = 4;
 
 /// Memory that is used again for every decision that is written.
 #[derive(Debug, Default)]
@@ -29,10 +32,13 @@ pub(super) fn add(
     key: i64,
     records: &[Record],
 ) -> rusqlite::Result<()> {
-    let Some(first) = records.first() else { return Ok(()) };
+    let (Some(first), [before @ .., last]) = (records.first(), records) else { return Ok(()) };
     row::render(&mut scratch.events, records);
     scratch.hashes.clear();
-    scratch.hashes.extend(records.iter().flat_map(|record| record.hash.0));
+    for record in before {
+        scratch.hashes.extend_from_slice(&record.hash.0[..SHORT_BYTES]);
+    }
+    scratch.hashes.extend_from_slice(&last.hash.0);
     connection
         .prepare_cached(
             "INSERT INTO decisions (place, ts, lag, hashes, input, events)
@@ -80,9 +86,8 @@ pub(super) fn of(records: &[Record]) -> impl Iterator<Item = &[Record]> {
 
 /// The last event of a run that follows from a decision.
 pub(super) fn last(connection: &Connection, key: i64) -> rusqlite::Result<Option<Last>> {
-    // Only the end of the hashes is looked at, and nothing of the texts behind them.
     let mut statement = connection.prepare_cached(
-        "SELECT place, ts, length(hashes) / 32 - 1, substr(hashes, -32) FROM decisions
+        "SELECT place, ts, (length(hashes) - 32) / 4, substr(hashes, -32) FROM decisions
          WHERE place > ?1 AND place <= ?2 ORDER BY place DESC LIMIT 1",
     )?;
     let all = [schema::place(key, 0), schema::place(key, u64::MAX)];
@@ -104,19 +109,43 @@ pub(super) fn visit(
     let mut statement = connection.prepare_cached(
         "SELECT place, ts, lag, hashes, input, events FROM decisions
          WHERE place <= ?3 AND place >= coalesce(
-             (SELECT iif(place + length(hashes) / 32 > ?2, place, ?2) FROM decisions
+             (SELECT iif(place + (length(hashes) - 32) / 4 + 1 > ?2, place, ?2) FROM decisions
               WHERE place > ?1 AND place <= ?2 ORDER BY place DESC LIMIT 1), ?2)
          ORDER BY place",
     )?;
     let places = [0, walk.last + 1, u64::MAX].map(|seq| schema::place(key, seq));
     let mut rows = statement.query(places)?;
+    let mut head = None;
     while let Some(row) = rows.next().map_err(|error| beyond(walk.run, walk.last, error))? {
         let decision = Decision::read(row).map_err(|error| walk.damaged(error.to_string()))?;
-        if decision.show(walk)?.is_break() {
+        let before = match head {
+            Some(head) => head,
+            None => hash_before(connection, key, walk, decision.first)?,
+        };
+        if decision.show(walk, before)?.is_break() {
             return Ok(ControlFlow::Break(()));
         }
+        head = Some(decision.last);
     }
     Ok(ControlFlow::Continue(()))
+}
+
+/// The hash of the last event before the one at `first`.
+fn hash_before(
+    connection: &Connection,
+    key: i64,
+    walk: &Walk<'_>,
+    first: u64,
+) -> Result<ChainHash, Fault> {
+    let mut statement = connection.prepare_cached(
+        "SELECT substr(hashes, -32) FROM decisions WHERE place > ?1 AND place < ?2 ORDER BY place DESC LIMIT 1",
+    )?;
+    let mut rows = statement.query([0, first].map(|seq| schema::place(key, seq)))?;
+    match rows.next()? {
+        None => Ok(ChainHash::origin(walk.run)),
+        Some(row) => read::hash(row.get_ref(0)?)
+            .map_err(|error| Fault::at(walk.run, first.saturating_sub(1), error.to_string())),
+    }
 }
 
 /// A row.
@@ -125,7 +154,10 @@ struct Decision<'a> {
     first: u64,
     ts: Micros,
     wall: Micros,
-    hashes: &'a [[u8; HASH_BYTES]],
+    /// The first bytes of the hashes of its other events.
+    others: &'a [[u8; SHORT_BYTES]],
+    /// The hash of its last event.
+    last: ChainHash,
     input: &'a str,
     events: &'a str,
 }
@@ -135,26 +167,26 @@ impl<'a> Decision<'a> {
         let value = |column| row.get_ref(column).map_err(FromSqlError::other);
         let ts = value(1)?.as_i64()?;
         let blob = value(3)?.as_blob()?;
-        let wrong = FromSqlError::InvalidBlobSize {
-            expected_size: blob.len().next_multiple_of(HASH_BYTES).max(HASH_BYTES),
+        let wrong = || FromSqlError::InvalidBlobSize {
+            expected_size: HASH_BYTES
+                + blob.len().saturating_sub(HASH_BYTES) / SHORT_BYTES * SHORT_BYTES,
             blob_size: blob.len(),
         };
-        let (hashes, []) = blob.as_chunks() else { return Err(wrong) };
-        if hashes.is_empty() {
-            return Err(wrong);
-        }
+        let (others, last) = blob.split_last_chunk::<HASH_BYTES>().ok_or_else(wrong)?;
+        let (others, []) = others.as_chunks() else { return Err(wrong()) };
         Ok(Self {
             first: schema::seq_at(value(0)?.as_i64()?),
             ts,
             wall: ts.wrapping_sub(value(2)?.as_i64()?),
-            hashes,
+            others,
+            last: ChainHash(*last),
             input: value(4)?.as_str()?,
             events: readable(value(5)?)?,
         })
     }
 
-    /// Shows its events, but for those before the place where `walk` stands.
-    fn show(&self, walk: &mut Walk<'_>) -> Result<ControlFlow<()>, Fault> {
+    /// Shows its events, but for those before the place where `walk` stands. `head` is the hash before them.
+    fn show(&self, walk: &mut Walk<'_>, mut head: ChainHash) -> Result<ControlFlow<()>, Fault> {
         let begun = walk.has_shown_none() && self.first <= walk.last;
         if !begun && self.first != walk.last + 1 {
             return Err(walk.damaged(format!("event {} is in its place", self.first)));
@@ -163,19 +195,20 @@ impl<'a> Decision<'a> {
         let damaged = |seq, what: &str| Fault::at(run, seq, what);
         let mut entries = Entries::of(self.events);
         let (mut seq, mut ts) = (self.first, self.ts);
-        for (nth, hash) in self.hashes.iter().enumerate() {
+        for nth in 0..=self.others.len() {
             let entry = entries.next().map_err(|error| damaged(seq, &error.to_string()))?;
             let entry =
                 entry.ok_or_else(|| damaged(seq, "its decision has a hash and no event"))?;
-            if seq > walk.last {
-                let input = (nth == 0).then_some(self.input);
-                let record = &mut walk.record;
-                (record.seq, record.ts, record.wall) = (seq, ts, self.wall);
-                record.hash = ChainHash(*hash);
-                fill(record, input, &entry);
-                if walk.show()?.is_break() {
-                    return Ok(ControlFlow::Break(()));
-                }
+            let record = &mut walk.record;
+            (record.seq, record.ts, record.wall) = (seq, ts, self.wall);
+            fill(record, (nth == 0).then_some(self.input), &entry);
+            head = match self.others.get(nth) {
+                Some(short) => chained(record, head, *short),
+                None => self.last,
+            };
+            record.hash = head;
+            if seq > walk.last && walk.show()?.is_break() {
+                return Ok(ControlFlow::Break(()));
             }
             (seq, ts) = (seq + 1, ts.wrapping_add(1));
         }
@@ -185,6 +218,18 @@ impl<'a> Decision<'a> {
             Err(error) => Err(damaged(seq - 1, &error.to_string())),
         }
     }
+}
+
+/// The hash of a record behind `head`. If it does not begin with the stored bytes, the result is a hash that fits no
+/// record, so that the chain breaks here.
+fn chained(record: &Record, head: ChainHash, stored: [u8; SHORT_BYTES]) -> ChainHash {
+    let hash = record.hash_after(head);
+    if hash.0.starts_with(&stored) {
+        return hash;
+    }
+    let mut broken = [0; HASH_BYTES];
+    broken[..SHORT_BYTES].copy_from_slice(&stored);
+    ChainHash(broken)
 }
 
 /// A text as far as it is one: the event at which it breaks off is then named.

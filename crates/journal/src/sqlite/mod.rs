@@ -257,7 +257,7 @@ impl Opening {
     fn start(self, connection: rusqlite::Connection) -> Result<Writer, OpenError> {
         let Self { home, counters, changes } = self;
         let path = home.path.clone();
-        Writer::start(connection, home, counters, changes)
+        Writer::new(connection, home, counters, changes)
             .map_err(|error| OpenError::Storage { path, what: error.to_string() })
     }
 }

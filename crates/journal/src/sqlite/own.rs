@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use materia_contract::RunId;
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::connect::{self, Way};
+use super::lease::{self, Locks};
 use super::{OpenError, Options, SqliteJournal, place, schema};
 use crate::notes::{FileIdentity, Notes, Whose, fresh_id};
 
@@ -37,6 +39,21 @@ impl SqliteJournal {
                 Ok(Some(journal))
             }
         }
+    }
+
+    /// Whether the journal of `root` is noted as foreign. Does not open it: [`Self::open`] also compares its id.
+    pub fn is_foreign_in(root: &Path, options: &Options) -> Result<bool, OpenError> {
+        let Some(path) = place::existing(root)? else { return Ok(false) };
+        Ok(matches!(whose(&path, options)?, Whose::Foreign))
+    }
+
+    /// The runs in the user's journal of `root` that are driven now. Does not open it.
+    pub fn driven_in(root: &Path, options: &Options) -> Result<Vec<RunId>, OpenError> {
+        let Some(path) = place::existing(root)? else { return Ok(Vec::new()) };
+        let (Whose::Own(id), Some(state)) = (whose(&path, options)?, &options.state) else {
+            return Ok(Vec::new());
+        };
+        Ok(lease::held(&Locks::in_state(state, &id)))
     }
 
     fn foreign(path: &Path, options: Options) -> Result<Option<Self>, OpenError> {

@@ -6,12 +6,14 @@ use super::compare::{self, Object};
 use crate::notes::{fresh_id, is_id};
 
 /// The format that this version writes and reads.
-pub(super) const FORMAT: i64 = 6;
+pub(super) const FORMAT: i64 = 7;
 
 /// `decisions` has one row a decision: it has the place of its first event (see [`place`]), so a row is appended
 /// where the last one ended. Event number i of it has the place and the logical time of the first plus i, and its
 /// wall time; `lag` is how far the wall clock was behind logical time: mostly a few microseconds, and a byte long.
-/// `hashes` comes before the texts, so that the end of a run is found without reading through a megabyte of output.
+/// `hashes` has the hash of the last event, and before it the first bytes of the hash of each other one: a reader derives
+/// those, and the bytes tell which event was changed. It comes before the texts, so that the end of a run is found
+/// without reading through a megabyte of output.
 ///
 /// `runs` is a summary for lists, derived from the records when they are appended. `heads` is apart from it because
 /// it changes more often, and its rows are short. `past` has folded states, now and then one of those that
@@ -47,7 +49,7 @@ CREATE TABLE decisions (
 CREATE VIEW log AS
     SELECT runs.id AS cast_id, (place & 1099511627775) + event.key AS seq, ts + event.key AS ts, ts - lag AS wall,
         event.value ->> 0 AS type, event.value ->> 1 AS node, event.value -> 2 AS data,
-        substr(hashes, 1 + 32 * event.key, 32) AS hash
+        iif(event.key = (length(hashes) - 32) / 4, substr(hashes, -32), NULL) AS hash
     FROM decisions JOIN runs ON runs.run = place >> 40 JOIN json_each(decisions.events) AS event;
 CREATE TABLE snapshots (
     run      INTEGER PRIMARY KEY REFERENCES runs,

@@ -8,7 +8,7 @@
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -77,40 +77,49 @@ enum Done {
     Claimed(Epoch),
 }
 
-/// The thread and the way to it. Dropping it lets the thread finish what it was given.
+/// The connection for writing, and a thread for callers that do not write themselves. Dropping it lets the thread
+/// finish what it was given.
 pub(super) struct Writer {
     desk: Arc<Mutex<WriterState>>,
-    jobs: Option<Sender<Job>>,
-    thread: Option<JoinHandle<()>>,
+    /// Started with the first job for it; `None` if the system gave no thread.
+    thread: OnceLock<Option<Working>>,
+}
+
+/// The running thread.
+struct Working {
+    jobs: Sender<Job>,
+    thread: JoinHandle<()>,
 }
 
 impl Writer {
-    pub(super) fn start(
+    pub(super) fn new(
         connection: Connection,
         home: Home,
         counters: Arc<Counters>,
         changes: Arc<Changes>,
     ) -> io::Result<Self> {
-        let (jobs, waiting) = mpsc::channel();
         let delay = home.options.commit_delay;
         let patience = home.options.busy_timeout;
         let (appender, anchor) = (Appender::default(), Anchor::of(&home.path)?);
         let desk =
             WriterState { connection, anchor, home, delay, patience, counters, changes, appender };
-        let desk = Arc::new(Mutex::new(desk));
-        let shared = Arc::clone(&desk);
-        let thread = thread::Builder::new().name("journal".to_owned()).spawn(move || {
-            work(&shared, &waiting);
-        })?;
-        Ok(Self { desk, jobs: Some(jobs), thread: Some(thread) })
+        Ok(Self { desk: Arc::new(Mutex::new(desk)), thread: OnceLock::new() })
     }
 
-    /// Queues a job. Its receiver fails only if the thread has died.
+    /// Queues a job. Its receiver fails only if there is no thread.
     pub(super) fn hand_in(&self, job: Job) {
-        if let Some(jobs) = &self.jobs {
+        if let Some(working) = self.thread.get_or_init(|| self.start()) {
             // An error drops the job and with it the sender, which the receiver notices.
-            let _ = jobs.send(job);
+            let _ = working.jobs.send(job);
         }
+    }
+
+    fn start(&self) -> Option<Working> {
+        let (jobs, waiting) = mpsc::channel();
+        let shared = Arc::clone(&self.desk);
+        let thread = thread::Builder::new().name("journal".to_owned());
+        let thread = thread.spawn(move || work(&shared, &waiting)).ok()?;
+        Some(Working { jobs, thread })
     }
 
     /// Runs a job on the caller's thread, if no other thread is writing; otherwise returns the job.
@@ -125,8 +134,8 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        drop(self.jobs.take());
-        if let Some(thread) = self.thread.take() {
+        if let Some(Working { jobs, thread }) = self.thread.take().flatten() {
+            drop(jobs);
             // A panic in there has already been answered by `gone`.
             let _ = thread.join();
         }

@@ -138,9 +138,9 @@ async fn damage_in_a_decision_is_named_by_the_place_of_its_event() {
         ("place = place + 1", 6, 6),
         ("hashes = x'00'", 8, 8),
         ("hashes = x''", 8, 8),
-        ("hashes = substr(hashes, 1, 63)", 8, 8),
-        ("hashes = substr(hashes, 1, 32)", 8, 9),
-        ("hashes = CAST(hashes || hashes AS BLOB)", 8, 10),
+        ("hashes = substr(hashes, 1, 35)", 8, 8),
+        ("hashes = substr(hashes, 5)", 8, 9),
+        ("hashes = CAST(hashes || x'00000000' AS BLOB)", 8, 10),
         ("events = CAST(x'ff' AS TEXT)", 8, 8),
         ("events = ''", 8, 8),
         ("events = '[]'", 8, 8),
@@ -165,8 +165,8 @@ async fn a_changed_event_breaks_the_chain_at_its_place() {
         ("ts = ts + 1", 10),
         ("lag = lag + 1", 10),
         ("input = input || ' '", 10),
-        ("hashes = CAST(substr(hashes, 1, 32) || substr(hashes, 1, 32) AS BLOB)", 11),
-        ("hashes = zeroblob(64)", 10),
+        ("hashes = CAST(substr(hashes, 1, 4) || zeroblob(32) AS BLOB)", 11),
+        ("hashes = zeroblob(36)", 10),
     ];
     for (change, seq) in changes {
         let sql = format!("UPDATE decisions SET {change} WHERE place = (1 << 40) + 10");

@@ -66,7 +66,7 @@ async fn it_is_read_decided_again_and_written_again_byte_for_byte() {
 
 #[test]
 fn earlier_formats_are_refused_by_name() {
-    for format in 1..6 {
+    for format in 1..7 {
         let root = tempdir().unwrap();
         golden(root.path());
         let file = Connection::open(root.path().join(JOURNAL_FILE)).unwrap();
@@ -79,7 +79,7 @@ fn earlier_formats_are_refused_by_name() {
             let error = refused.unwrap_err();
             assert!(matches!(error, OpenError::Earlier { .. }), "{error}");
             let told = format!(
-                "earlier, unreleased version of materia (format {format}; this one reads 6): look at it with that version, or move it away"
+                "earlier, unreleased version of materia (format {format}; this one reads 7): look at it with that version, or move it away"
             );
             assert!(error.to_string().ends_with(&told), "{error}");
         }

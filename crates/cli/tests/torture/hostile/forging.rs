@@ -86,12 +86,13 @@ impl Stage {
         for mut decision in decisions(&connection, key) {
             let place = (key << 40) | decision[0].seq.cast_signed();
             let (mut hashes, mut events) = (Vec::new(), Vec::new());
-            for record in &mut decision {
+            let others = decision.len() - 1;
+            for (nth, record) in decision.iter_mut().enumerate() {
                 change(record);
                 record.hash = record.hash_after(head);
                 head = record.hash;
                 last = record.seq;
-                hashes.extend(head.0);
+                hashes.extend(&head.0[..if nth == others { 32 } else { 4 }]);
                 let (kind, node) = (json!(record.kind), json!(record.node));
                 events.push(format!("[{kind},{node},{}]", record.data));
             }

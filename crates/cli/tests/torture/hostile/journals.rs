@@ -122,7 +122,7 @@ const FORGED: &[(&str, &str)] = &[
          UPDATE sqlite_schema SET sql = replace(sql, 'STRICT', '') WHERE name = 'heads'",
         "`heads` is defined in another way",
     ),
-    ("PRAGMA user_version = 2", "unreleased version of materia (format 2; this one reads 6)"),
+    ("PRAGMA user_version = 2", "unreleased version of materia (format 2; this one reads 7)"),
     ("PRAGMA user_version = 99", "use a newer materia"),
     ("PRAGMA user_version = 0", "it has tables but no format number"),
     ("PRAGMA user_version = -1", "it has tables but no format number"),
