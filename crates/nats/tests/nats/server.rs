@@ -3,6 +3,7 @@
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// The version that `scripts/test` installs.
@@ -38,9 +39,20 @@ pub(crate) fn program() -> PathBuf {
     })
 }
 
+/// A free port below the range that the system gives out by itself. Each test process has its own part of it, so that no
+/// other process takes the port before the server has it.
 fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().expect("it is bound").port()
+    const FIRST: u32 = 10_240;
+    const PROCESSES: u32 = 1_000;
+    const EACH: u32 = 22;
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let base = FIRST + std::process::id() % PROCESSES * EACH;
+    let ports = (0..EACH).filter_map(|_| {
+        let port = base + NEXT.fetch_add(1, Ordering::Relaxed) % EACH;
+        u16::try_from(port).ok()
+    });
+    let mut free = ports.filter(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok());
+    free.next().expect("a free port")
 }
 
 impl Servers {
