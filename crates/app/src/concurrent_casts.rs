@@ -2,8 +2,8 @@
 
 use materia_contract::api::DrivenCast;
 use materia_contract::{Behavior, GlobalMode, Plan, RunId, ToolsDoc};
-use materia_journal::SqliteJournal;
 
+use crate::place::CastJournal;
 use crate::{Failure, Project};
 
 /// Whether turns of a cast may change files of the project: in Planning none may, an agent needs the tools for it.
@@ -22,7 +22,7 @@ pub fn may_write(plan: &Plan, mode: GlobalMode) -> bool {
 /// Casts of a journal that are driven now in the project folder. One that cannot be read is left out: it must not keep
 /// another from starting.
 #[must_use]
-pub fn driven(journal: &SqliteJournal) -> Vec<DrivenCast> {
+pub fn driven(journal: &dyn CastJournal) -> Vec<DrivenCast> {
     let read = |cast_id: RunId| {
         let (run, _) = materia_engine::load(journal, &cast_id).ok()?;
         let created = run.created()?;
@@ -44,7 +44,7 @@ pub fn others(
 ) -> Result<Vec<RunId>, Failure> {
     let writes = may_write(plan, mode);
     let journals = project.journals()?;
-    let driven = journals.iter().flat_map(|(_, journal)| driven(journal));
+    let driven = journals.iter().flat_map(|(_, journal)| driven(&**journal));
     let others = driven.filter(|other| other.cast_id != *id && (writes || other.may_write));
     Ok(others.map(|other| other.cast_id).collect())
 }
