@@ -19,7 +19,8 @@ const CASTS_MAX: usize = 50;
 /// The bounds of a plan, with the costs of past turns of the project.
 pub fn bounds(project: &Project, plan: &Plan, items: Option<u64>) -> Result<BoundsBody, Failure> {
     let journals = project.journals()?;
-    let journals = journals.iter().map(|(root, journal)| (root.as_path(), journal as &dyn Journal));
+    let journals =
+        journals.iter().map(|(root, journal)| (root.as_path(), &**journal as &dyn Journal));
     bounds_with(project, journals, plan, items)
 }
 

@@ -7,6 +7,7 @@ use materia_contract::{Behavior, GlobalMode, Plan, RunId, ToolsDoc};
 use materia_journal::SqliteJournal;
 
 use crate::Project;
+use crate::place::CastJournal;
 
 /// Whether turns of a cast may change files of the project: in Planning none may, an agent needs the tools for it.
 #[must_use]
@@ -24,7 +25,7 @@ pub fn may_write(plan: &Plan, mode: GlobalMode) -> bool {
 /// Casts of a journal that are driven now in the project folder. One that cannot be read is left out: it must not keep
 /// another from starting.
 #[must_use]
-pub fn driven(journal: &SqliteJournal) -> Vec<DrivenCast> {
+pub fn driven(journal: &dyn CastJournal) -> Vec<DrivenCast> {
     let read = |cast_id: RunId| {
         let (run, _) = materia_engine::load(journal, &cast_id).ok()?;
         let created = run.created()?;
@@ -52,11 +53,11 @@ pub fn others(
     // The locks show whether there are any. Mostly there are none, and no journal is opened.
     let is_driven = |root: &PathBuf| {
         let runs = SqliteJournal::driven_in(root, &options).unwrap_or_default();
-        runs.iter().any(|run| run != id)
+        project.is_remote() || runs.iter().any(|run| run != id)
     };
     let roots = project.roots_beside(root.to_owned()).into_iter().filter(is_driven);
     let journals = roots.filter_map(|root| project.look(&root).ok().flatten());
-    let driven = journals.flat_map(|journal| driven(&journal));
+    let driven = journals.flat_map(|journal| driven(&*journal));
     let others = driven.filter(|other| other.cast_id != *id && (writes || other.may_write));
     others.map(|other| other.cast_id).collect()
 }

@@ -11,10 +11,9 @@ use materia_contract::{
     Answerers, CastReport, Command, Do, Folders, GoOnFrom, Plan, RunCreated, RunId,
 };
 use materia_engine::{
-    DriveError, EngineError, Lease, LoadedRun, Observer, Options, Runner, SystemClock, World,
-    blocking,
+    AppendError, DriveError, EngineError, Lease, LoadedRun, Observer, Options, Runner, SystemClock,
+    World, blocking,
 };
-use materia_journal::SqliteJournal;
 use materia_runners::{MockRunner, Runners, ScriptedRunner, UtilityRunner, WorkspaceRunner};
 use materia_safe_fs::Anchor;
 use materia_workspace::Place;
@@ -23,6 +22,7 @@ use tokio::runtime::Handle;
 use crate::Failure;
 use crate::agents::Answering;
 use crate::host::{Host, Setting, Underway};
+use crate::place::CastJournal;
 use crate::prepare::Prepared;
 use crate::project::{Found, Project};
 use crate::trust::Cleared;
@@ -35,7 +35,7 @@ pub struct Drive {
     /// The folder that casts are kept in.
     pub root: PathBuf,
     /// Its journal.
-    pub journal: Arc<SqliteJournal>,
+    pub journal: Arc<dyn CastJournal>,
     /// Its id.
     pub id: RunId,
     /// Its plan.
@@ -71,7 +71,7 @@ pub struct Driven {
     /// The folder of the cast.
     pub folder: PathBuf,
     /// Its journal.
-    pub journal: Arc<SqliteJournal>,
+    pub journal: Arc<dyn CastJournal>,
     /// Its id.
     pub id: RunId,
     /// Where the folders are that its events name.
@@ -247,6 +247,9 @@ impl Driven {
             return Ok(Outcome::Rests(Box::new(report)));
         };
         let error = match error {
+            EngineError::Lost(_) if self.journal.is_remote() => {
+                DriveError::Append(AppendError::Storage(error.to_string()))
+            }
             EngineError::Drive(DriveError::Rejected(rejection)) => {
                 return Err(Failure::resolution(format!("cast `{}`: {rejection}", self.id)));
             }

@@ -5,11 +5,13 @@ use std::path::Path;
 use materia_compiler::{Layer, LayerKind, Loaded};
 use materia_contract::AgentDoc;
 use materia_contract::body::{
-    AgentHealth, GitProgram, Health, NodeRuntime, PlanningSupport, Sandbox,
+    AgentHealth, Durable, GitProgram, Health, JournalHealth, NodeRuntime, PlanningSupport, Sandbox,
 };
 use materia_contract::capability::{Capabilities, Guarded, SchemaSupport};
 use materia_runners::agents::{self, AgentRegistry, Examined, Login};
 
+use crate::failure::Failure;
+use crate::project::Project;
 use crate::sanitize::one_line;
 use crate::trust::Gate;
 
@@ -39,6 +41,65 @@ pub fn wishes(gate: &Gate, loaded: &Loaded, warnings: &mut Vec<String>) -> Wishe
         }
     }
     wishes
+}
+
+/// The NATS servers of a project (M3); `monitor` is the address of their monitor. Blocks.
+pub fn journal(project: &Project, monitor: Option<&str>) -> Result<Option<JournalHealth>, Failure> {
+    let Some(options) = project.nats_options()? else { return Ok(None) };
+    let mut health = JournalHealth {
+        address: options.shown(),
+        space: options.space.as_str().to_owned(),
+        problem: None,
+        version: None,
+        replicas: None,
+        lease_seconds: None,
+        durable: Durable::Unknown,
+        because: "the server cannot be used".to_owned(),
+    };
+    let journal = match project.remote() {
+        Ok(journal) => journal,
+        Err(error) => {
+            health.problem = Some(error.to_string());
+            None
+        }
+    };
+    let Some(facts) = journal.map(|journal| journal.facts()) else { return Ok(Some(health)) };
+    health.version = Some(facts.version);
+    health.replicas = Some(facts.replicas as u64);
+    health.lease_seconds = Some(facts.lease.as_secs());
+    (health.durable, health.because) = match (facts.replicas, monitor) {
+        (3.., _) => (Durable::Yes, "several servers keep every event".to_owned()),
+        (_, None) => (Durable::Unknown, "the address of its monitor is not known".to_owned()),
+        (_, Some(monitor)) => match materia_nats::syncs_always(monitor) {
+            Ok(true) => (Durable::Yes, "the server syncs every event to its disk".to_owned()),
+            Ok(false) => {
+                (Durable::No, "one server keeps each event and does not sync it at once; set `sync_interval: always`".to_owned())
+            }
+            Err(why) => (Durable::Unknown, why),
+        },
+    };
+    Ok(Some(health))
+}
+
+/// The same in a line.
+#[must_use]
+pub fn journal_line(journal: &JournalHealth) -> String {
+    let JournalHealth { address, space, durable, because, .. } = journal;
+    let (address, because) = (one_line(address, 200), one_line(because, 200));
+    if let Some(problem) = &journal.problem {
+        return format!("Journal on NATS, space `{space}`: {}", one_line(problem, 400));
+    }
+    let word = match durable {
+        Durable::Yes => "durable",
+        Durable::No => "NOT durable",
+        Durable::Unknown => "durability unknown",
+    };
+    let (version, replicas) =
+        (journal.version.as_deref().unwrap_or("?"), journal.replicas.unwrap_or(1));
+    format!(
+        "Journal on NATS {} at {address}, space `{space}`, replicas {replicas}: {word} ({because})",
+        one_line(version, 40)
+    )
 }
 
 /// Whether a configuration sets the program of an agent, or how it is started.
@@ -75,7 +136,7 @@ pub async fn examine(
     let agents = found.into_iter().map(health).collect();
     let git = tokio::task::spawn_blocking(materia_workspace::git_version).await.ok().flatten();
     let git = git.map(|(version, workspaces)| GitProgram { version, workspaces });
-    (Health { agents, uses, sandbox, gaps: gaps(sandbox), node, git }, nobody)
+    (Health { agents, uses, sandbox, gaps: gaps(sandbox), node, git, journal: None }, nobody)
 }
 
 fn health(one: Examined) -> AgentHealth {

@@ -6,10 +6,15 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
+use materia_compiler::LayerKind;
+use materia_contract::BlobHash;
 use materia_journal::{JOURNAL_FILE, Options, SqliteJournal};
+use materia_nats::{NatsJournal, Space};
 
 use crate::failure::{Failure, Hint};
+use crate::place::{CastJournal, JournalPlace, SQLITE};
 use crate::project::{Found, Project};
 
 impl Project {
@@ -28,9 +33,25 @@ impl Project {
     }
 
     /// Opens the journal in a folder to look at it, if there is one.
-    pub fn look(&self, root: &Path) -> Result<Option<SqliteJournal>, Failure> {
+    pub fn look(&self, root: &Path) -> Result<Option<Arc<dyn CastJournal>>, Failure> {
         self.refuse_links(root)?;
-        Ok(SqliteJournal::look(root, self.journal_options())?)
+        if let Some(remote) = self.remote()? {
+            return Ok(Some(remote));
+        }
+        let journal = SqliteJournal::look(root, self.journal_options())?;
+        Ok(journal.map(|journal| Arc::new(journal) as Arc<dyn CastJournal>))
+    }
+
+    /// Opens the journal in a folder to begin a cast; it is made if it is not there.
+    pub(crate) fn open_journal(
+        &self,
+        root: &Path,
+        options: Options,
+    ) -> Result<Arc<dyn CastJournal>, Failure> {
+        if let Some(remote) = self.remote()? {
+            return Ok(remote);
+        }
+        Ok(Arc::new(SqliteJournal::open(root, options)?))
     }
 
     /// Refuses a folder for casts that a link leads to: what is kept there would be written somewhere else.
@@ -53,6 +74,9 @@ impl Project {
     /// Whether the journal in a folder is noted as foreign: the user must trust it before it is written to.
     pub fn has_foreign_journal(&self, root: &Path) -> Result<bool, Failure> {
         self.refuse_links(root)?;
+        if self.is_remote() {
+            return Ok(false);
+        }
         Ok(SqliteJournal::is_foreign_in(root, &self.journal_options())?)
     }
 
@@ -76,7 +100,7 @@ impl Project {
         drop(journal);
         self.adopt(&root, warnings)?;
         let gone = || Failure::storage(format!("`{}` is gone", self.shown(&root)));
-        let journal = Arc::new(self.look(&root)?.ok_or_else(gone)?);
+        let journal = self.look(&root)?.ok_or_else(gone)?;
         Ok(Found { root, journal, id })
     }
 
@@ -84,6 +108,63 @@ impl Project {
     #[must_use]
     pub fn journal_file(&self, root: &Path) -> PathBuf {
         root.join(JOURNAL_FILE)
+    }
+}
+
+impl Project {
+    /// Where its casts are on NATS; `None` if they are in a file.
+    pub fn nats_options(&self) -> Result<Option<materia_nats::Options>, Failure> {
+        let JournalPlace { journal, space, credentials, certificate, patience } = &*self.place;
+        if journal.as_deref() == Some(SQLITE) {
+            return Ok(None);
+        }
+        let (loaded, _) = materia_compiler::load(&self.sources);
+        let mut layers = loaded.layers.iter().rev();
+        let profile = layers.find(|layer| layer.kind == LayerKind::Profile);
+        let text = |name| profile.and_then(|layer| layer.field::<String>(name));
+        let number = |name| profile.and_then(|layer| layer.field::<u32>(name));
+        let Some(url) = journal.clone().or_else(|| text("journal")).filter(|url| url != SQLITE)
+        else {
+            return Ok(None);
+        };
+        let bad = |error: materia_nats::BadOption| Failure::usage(error.to_string());
+        let space = match space.clone().or_else(|| text("space")) {
+            Some(name) => Space::parse(&name).map_err(bad)?,
+            None => self.usual_space(),
+        };
+        let mut options = materia_nats::Options::new(&url, space).map_err(bad)?;
+        options.credentials.clone_from(credentials);
+        options.certificate.clone_from(certificate);
+        if let Some(replicas) = number("replicas") {
+            options.replicas = usize::try_from(replicas.clamp(1, 5)).unwrap_or(1);
+        }
+        if let Some(seconds) = number("leaseSeconds") {
+            options.lease = Duration::from_secs(seconds.clamp(3, 3_600).into());
+        }
+        options.patience = patience.unwrap_or(options.patience);
+        Ok(Some(options))
+    }
+
+    fn usual_space(&self) -> Space {
+        let name = self.dir.file_name().unwrap_or_default().to_string_lossy();
+        let mark = BlobHash::of(self.dir.as_os_str().as_encoded_bytes()).to_string();
+        Space::of_folder(&name, &mark)
+    }
+
+    /// The journal on NATS, if the user keeps casts there. Connects at the first call.
+    pub fn remote(&self) -> Result<Option<Arc<NatsJournal>>, Failure> {
+        if let Some(journal) = self.connected.get() {
+            return Ok(Some(Arc::clone(journal)));
+        }
+        let Some(options) = self.nats_options()? else { return Ok(None) };
+        let journal = Arc::new(NatsJournal::open(options)?);
+        Ok(Some(Arc::clone(self.connected.get_or_init(|| journal))))
+    }
+
+    /// The same without a connection: whether casts are on NATS.
+    #[must_use]
+    pub fn is_remote(&self) -> bool {
+        matches!(self.nats_options(), Ok(Some(_)) | Err(_))
     }
 }
 

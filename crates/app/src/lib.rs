@@ -70,6 +70,7 @@ pub mod narrator;
 pub mod next_steps;
 pub mod options;
 pub mod own_cases;
+pub mod place;
 pub mod play;
 pub mod prepare;
 pub mod profile;

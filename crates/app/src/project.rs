@@ -7,7 +7,7 @@ use std::sync::Arc;
 use materia_compiler::{Compiled, LayerKind, Loaded, Sources};
 use materia_contract::{Finding, Folders, RunId, Severity};
 use materia_engine::Journal;
-use materia_journal::{JOURNAL_FILE, SqliteJournal};
+use materia_journal::JOURNAL_FILE;
 use materia_safe_fs::Typed;
 use rustix::fs::{Access, AtFlags, CWD};
 use rustix::io::Errno;
@@ -15,6 +15,7 @@ use rustix::io::Errno;
 use crate::archive;
 use crate::cast_id;
 use crate::failure::Failure;
+use crate::place::{CastJournal, Connected, JournalPlace, Kept};
 use crate::sanitize;
 use crate::trust::Gate;
 
@@ -31,6 +32,9 @@ pub struct Project {
     /// The user's state folder: which journals are the user's own, and who drives what. Without one nothing is
     /// written.
     pub state_dir: Option<PathBuf>,
+    /// Where the user wants casts to be kept.
+    pub place: Box<JournalPlace>,
+    pub(crate) connected: Connected,
 }
 
 impl Project {
@@ -54,7 +58,8 @@ impl Project {
             }
         }
         sources.project_dir.clone_from(&dir);
-        Ok(Self { dir, sources, state_dir })
+        let (place, connected) = (Box::default(), Connected::default());
+        Ok(Self { dir, sources, state_dir, place, connected })
     }
 
     /// The folder of the user's profile.
@@ -136,6 +141,9 @@ impl Project {
     /// The same, where the configured folder is known.
     pub(crate) fn roots_beside(&self, configured: PathBuf) -> Vec<PathBuf> {
         let mut roots = vec![configured];
+        if self.is_remote() {
+            return roots;
+        }
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         for other in OTHER_ROOTS.map(|other| self.dir.join(other)) {
             if !roots.iter().any(|root| real(root) == real(&other)) {
@@ -146,7 +154,7 @@ impl Project {
     }
 
     /// Every journal of this project with its folder: the configured folder first, then the usual ones (D52).
-    pub fn journals(&self) -> Result<Vec<(PathBuf, SqliteJournal)>, Failure> {
+    pub fn journals(&self) -> Result<Vec<Kept>, Failure> {
         let mut journals = Vec::new();
         for (place, root) in self.roots().into_iter().enumerate() {
             match self.look(&root) {
@@ -175,7 +183,7 @@ impl Project {
     /// `word` says what the folders are, for the message.
     fn find_among(
         &self,
-        journals: Vec<(PathBuf, SqliteJournal)>,
+        journals: Vec<Kept>,
         wanted: &RunId,
         word: &str,
     ) -> Result<Found, Failure> {
@@ -190,11 +198,11 @@ impl Project {
             return Err(cast_id::unknown(wanted, &place));
         }
         let ports: Vec<&dyn Journal> =
-            journals.iter().map(|(_, journal)| journal as &dyn Journal).collect();
+            journals.iter().map(|(_, journal)| &**journal as &dyn Journal).collect();
         let (which, id) = cast_id::resolve(&ports, wanted, &place)?;
         let found = journals.into_iter().nth(which);
         let (root, journal) = found.ok_or_else(|| cast_id::unknown(wanted, &place))?;
-        Ok(Found { root, journal: Arc::new(journal), id })
+        Ok(Found { root, journal, id })
     }
 
     /// A path for people: relative to the project if it is inside it.
@@ -257,7 +265,7 @@ pub struct Found {
     /// The folder that casts are kept in.
     pub root: PathBuf,
     /// The journal that holds it.
-    pub journal: Arc<SqliteJournal>,
+    pub journal: Arc<dyn CastJournal>,
     /// Its id.
     pub id: RunId,
 }

@@ -15,11 +15,18 @@ use crate::sanitize;
 /// How many files that are not as they should be are named.
 const LOST_TOLD_MAX: usize = 10;
 
+/// Messages among those of the cast that Materia did not write, behind the place where the first was found.
+fn skipped(found: &Found) -> Result<Option<(u64, String)>, Failure> {
+    let Some(sentence) = found.journal.skipped(&found.id)? else { return Ok(None) };
+    let head = blocking(found.journal()).head(&found.id)?;
+    Ok(Some((head.map_or(1, |head| head.seq), sentence)))
+}
+
 /// Rebuilds a cast from its events and verifies every one of them; `at` asks for the state as of an event.
 pub fn replay(found: &Found, at: Option<u64>) -> Result<ReplayBody, Failure> {
     let id = &found.id;
     match materia_engine::replay(found.journal(), id, at) {
-        Ok(replay) => match lost(found, &replay.left) {
+        Ok(replay) => match lost(found, &replay.left).or(skipped(found)?) {
             None => {
                 let gone = gone(found, &replay.left);
                 Ok(ReplayBody::Verified(Verified { gone, ..verified(id, replay) }))
@@ -147,9 +154,16 @@ fn lost(found: &Found, left: &[Left]) -> Option<(u64, String)> {
         let Some(hash) = BlobHash::parse(&left.hash) else {
             return Some(format!("`{}` has no hash that can be read", left.path));
         };
+        let check = || {
+            if found.journal.is_remote() {
+                wait(found.journal().blobs().get(hash)).map(drop)
+            } else {
+                blobs.check(hash)
+            }
+        };
         if left.is_blob
             && !(left.is_transcript && blobs.is_gone(hash))
-            && let Err(fault) = blobs.check(hash)
+            && let Err(fault) = check()
         {
             return Some(format!("of `{}` {fault}", left.path));
         }

@@ -6,7 +6,7 @@ use clap::Args;
 use materia_contract::{Amount, Budget, GoOnFrom, WorkspaceKind};
 
 /// Options of every command.
-#[derive(Args, Debug, Clone)]
+#[derive(Args, Debug, Clone, Default)]
 pub(crate) struct Global {
     /// Run as if started in DIR
     #[arg(
@@ -25,6 +25,12 @@ pub(crate) struct Global {
         help_heading = "Options for every command"
     )]
     pub config: Option<PathBuf>,
+    /// Keep casts in this journal: `sqlite`, or the address of NATS servers (also `MATERIA_JOURNAL`)
+    #[arg(long, value_name = "URL", global = true, help_heading = "Options for every command")]
+    pub journal: Option<String>,
+    /// The name of this project's casts on NATS servers (also `MATERIA_SPACE`)
+    #[arg(long, value_name = "NAME", global = true, help_heading = "Options for every command")]
+    pub space: Option<String>,
     /// Print data as JSON on standard output
     #[arg(long, global = true, help_heading = "Options for every command")]
     pub json: bool,

@@ -1,7 +1,6 @@
 //! Starts a cast: shows the findings, asks the trust questions, then runs it.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use materia_app::concurrent_casts;
 use materia_app::drive::{Drive, Start};
@@ -81,7 +80,7 @@ pub(crate) fn ready(
         warn_of_others(project, (&root, &id), &plan, created.global_mode, terminal);
     }
     let start = Start::Begin(Box::new(created));
-    let cast = Found { root, journal: Arc::new(journal), id };
+    let cast = Found { root, journal, id };
     let drive = Drive::new(project, cast, (prepared, cleared), plan, supervisor, start)?;
     let provider = asked.options.provider.as_deref();
     Ok((detach::go(drive, project, provider, trusted.detach, terminal)?, begun))

@@ -23,6 +23,11 @@ pub(crate) fn go(
     if !detach {
         return run::go(drive, project, terminal);
     }
+    if project.nats_options()?.is_some() {
+        return Err(Failure::resolution(
+            "`--detach` works with the journal in the project folder only, and not yet on NATS; leave it out, or use `--journal sqlite`",
+        ));
+    }
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let providers = drive.providers();
     let names: Vec<&str> = providers.iter().map(String::as_str).collect();

@@ -3,7 +3,9 @@
 use std::ffi::OsString;
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use materia_app::place::JournalPlace;
 use materia_app::project as app;
 pub(crate) use materia_app::project::{Found, cast_id, has_errors, refuse_taken_folder};
 use materia_compiler::{Compiled, Loaded, Sources};
@@ -40,7 +42,8 @@ impl Project {
         let dir = dir.canonicalize().map_err(|error| {
             Failure::storage(format!("cannot use the folder {}: {error}", dir.display()))
         })?;
-        let project = app::Project::open(sources(dir, global), state_dir())?;
+        let mut project = app::Project::open(sources(dir, global), state_dir())?;
+        *project.place = place(global)?;
         Ok(Self {
             inner: project,
             repeated: repeated(global),
@@ -65,7 +68,9 @@ impl Project {
         dir: &Path,
         global: &Global,
     ) -> Result<app::Project, materia_app::Failure> {
-        app::Project::open(sources(dir.to_owned(), global), state_dir())
+        let mut project = app::Project::open(sources(dir.to_owned(), global), state_dir())?;
+        *project.place = place(global)?;
+        Ok(project)
     }
 
     /// The project in the present folder, and the cast of it that a person named. The name is checked before any file
@@ -138,13 +143,33 @@ fn sources(project_dir: PathBuf, global: &Global) -> Sources {
     }
 }
 
+/// Where the user wants casts to be kept: options first, then variables.
+fn place(global: &Global) -> Result<JournalPlace, materia_app::Failure> {
+    let text = |name| set(name).and_then(|value| value.into_string().ok());
+    let wait = text("MATERIA_NATS_WAIT").map(|seconds| {
+        let wrong = || format!("MATERIA_NATS_WAIT is `{seconds}`, and must be a number of seconds");
+        let seconds = seconds.parse().ok().filter(|it: &f64| (0.0..86_400.0).contains(it));
+        seconds.map(Duration::from_secs_f64).ok_or_else(|| materia_app::Failure::usage(wrong()))
+    });
+    Ok(JournalPlace {
+        journal: global.journal.clone().or_else(|| text("MATERIA_JOURNAL")),
+        space: global.space.clone().or_else(|| text("MATERIA_SPACE")),
+        credentials: set("MATERIA_NATS_CREDS").map(PathBuf::from),
+        certificate: set("MATERIA_NATS_CA").map(PathBuf::from),
+        patience: wait.transpose()?,
+    })
+}
+
 /// The options that say which project and configuration is meant, as they would be typed.
 fn repeated(global: &Global) -> String {
     let named = [("-C", &global.directory), ("--config", &global.config)];
     let named = named.into_iter().filter_map(|(name, path)| Some((name, path.as_ref()?)));
-    named.fold(String::new(), |all, (name, path)| {
-        format!("{all} {name} {}", quoted(&path.to_string_lossy()))
-    })
+    let paths = named.map(|(name, path)| (name, path.to_string_lossy().into_owned()));
+    let words = [("--journal", &global.journal), ("--space", &global.space)];
+    let words = words.into_iter().filter_map(|(name, word)| Some((name, word.clone()?)));
+    paths
+        .chain(words)
+        .fold(String::new(), |all, (name, value)| format!("{all} {name} {}", quoted(&value)))
 }
 
 fn quoted(word: &str) -> String {
@@ -189,6 +214,8 @@ fn home_of(variable: &str, usual: &str) -> Option<PathBuf> {
 
 /// The project of the present folder for callers that need only names, such as completion; faults are ignored.
 pub(crate) fn quietly(config: Option<PathBuf>) -> Option<app::Project> {
-    let global = Global { directory: None, config, json: false, quiet: true };
+    // A key press connects to no server.
+    let journal = Some("sqlite".to_owned());
+    let global = Global { config, journal, quiet: true, ..Global::default() };
     Project::here(&global).ok().map(|here| here.inner)
 }

@@ -111,6 +111,17 @@ fn conclude(
                 "{error}\nThe cast was stopped, and its turns with it."
             )));
         }
+        // The servers are away, or another machine drives it: the cast rests, as far as this machine knows.
+        Outcome::BrokeOff { error, report } if driven.journal.is_remote() => {
+            terminal.say(format_args!(
+                "{error}\nThe cast was stopped here. What was recorded until then is kept; `{}` goes on.",
+                project.command(&format!("resume {}", driven.id))
+            ));
+            if let Some(report) = report.filter(|_| terminal.json) {
+                terminal.data(&report)?;
+            }
+            return Ok(Exit::Waiting);
+        }
         Outcome::BrokeOff { error, report } => {
             if terminal.json
                 && let Some(report) = report

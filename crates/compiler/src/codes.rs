@@ -29,6 +29,10 @@ pub const CODES: &[(&str, &str)] = &[
         "the graphs of the configuration stand under a name that nothing reads",
     ),
     ("config::not-utf8", "the file, or the name of its folder, is not UTF-8"),
+    (
+        "config::journal",
+        "`journal`, `space`, `replicas` or `leaseSeconds` stands in a file that is not the user's own profile",
+    ),
     ("config::notify", "`notify` stands in a file that is not the user's own profile"),
     (
         "config::replaces-shipped",

@@ -50,8 +50,14 @@ impl Layer {
     /// The command that its `notify` names, if that is a list of words.
     #[must_use]
     pub fn notify(&self) -> Option<Vec<String>> {
+        self.field("notify")
+    }
+
+    /// A field of the document, where it can be read.
+    #[must_use]
+    pub fn field<T: serde::de::DeserializeOwned>(&self, name: &str) -> Option<T> {
         let document = crate::read::document(&self.text, 0, &mut Faults::default())?;
-        serde_json::from_value(document.get("notify")?.clone()).ok()
+        serde_json::from_value(document.get(name)?.clone()).ok()
     }
 
     /// The folder that relative script paths start from; nothing shipped has one.

@@ -78,13 +78,25 @@ pub(crate) fn doc_root(loaded: &Loaded) -> String {
     loaded.config.doc_root.clone().unwrap_or_else(|| DOC_ROOT_DEFAULT.to_owned())
 }
 
+/// Fields that count in the user's own profile only, and the codes of their findings.
+const OF_PROFILE: [(&str, &str); 5] = [
+    ("notify", "config::notify"),
+    ("journal", "config::journal"),
+    ("space", "config::journal"),
+    ("replicas", "config::journal"),
+    ("leaseSeconds", "config::journal"),
+];
+
 /// Checks the folders that the configuration names.
 pub(crate) fn check_folders(loaded: &Loaded, faults: &mut Faults) {
-    let notify = loaded.origins.of("/notify").and_then(|at| Some((at, loaded.layers.get(at)?)));
-    if let Some((at, _)) = notify.filter(|(_, layer)| layer.kind != LayerKind::Profile) {
-        let message = "`notify` counts in your own profile only, and not in this file";
-        let fault = Fault::warning("config::notify", message).help("move it to your profile");
-        faults.push(fault.at_key(at, "/notify"));
+    for (name, code) in OF_PROFILE {
+        let key = format!("/{name}");
+        let found = loaded.origins.of(&key).and_then(|at| Some((at, loaded.layers.get(at)?)));
+        if let Some((at, _)) = found.filter(|(_, layer)| layer.kind != LayerKind::Profile) {
+            let message = format!("`{name}` counts in your own profile only, and not in this file");
+            let fault = Fault::warning(code, message).help("move it to your profile");
+            faults.push(fault.at_key(at, &key));
+        }
     }
     if let Some(dir) = &loaded.config.artifact_dir
         && let Some(fault) = artifact_fault(loaded, dir)

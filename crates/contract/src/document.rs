@@ -88,6 +88,25 @@ pub struct Config {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [["notify-send", "Materia"]]))]
     pub notify: Option<Vec<String>>,
+    /// The journal that casts are kept in: `sqlite`, a file in the project, or the address of NATS servers. Only the
+    /// value in your profile is used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "sqlite", "examples" = ["nats://127.0.0.1:4222"]))]
+    pub journal: Option<String>,
+    /// The name that keeps the casts of this project apart from others on the same NATS servers: a-z, 0-9 and `-`.
+    /// If it is missing, the name and path of the folder make one. Only the value in your profile is used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["shop"]))]
+    pub space: Option<String>,
+    /// How many NATS servers keep each event, when a space is made. Only the value in your profile is used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = 1, "examples" = [3]), range(min = 1, max = 5))]
+    pub replicas: Option<u8>,
+    /// The time after which a cast on NATS can be taken over from a machine that is gone, when a space is made. Only
+    /// the value in your profile is used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = 15, "examples" = [30]), range(min = 3, max = 3600))]
+    pub lease_seconds: Option<u32>,
     /// Fields this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

@@ -2,8 +2,10 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use async_nats::connection::State;
 use async_nats::jetstream::context::{GetStreamErrorKind, PublishErrorKind};
 use async_nats::jetstream::message::PublishMessage;
 use async_nats::jetstream::object_store::ObjectStore;
@@ -125,6 +127,8 @@ pub(crate) struct Connection {
     pub(crate) blob_stream: Stream,
     /// The time of a lease, as the bucket has it.
     pub(crate) lease: Duration,
+    /// Whether a server was waited for in vain.
+    given_up: AtomicBool,
 }
 
 impl Connection {
@@ -153,6 +157,7 @@ impl Connection {
             blobs,
             blob_stream,
             lease,
+            given_up: AtomicBool::new(false),
         }))
     }
 
@@ -258,8 +263,8 @@ impl Connection {
     }
 
     /// For a request that begins now and is repeated until it is answered.
-    pub(crate) fn patience(&self) -> Patience {
-        Patience { begun: Instant::now(), limit: self.options.patience }
+    pub(crate) fn patience(&self) -> Patience<'_> {
+        Patience { connection: self, begun: Instant::now() }
     }
 
     /// The next message of a subject, which may have wildcards, from `from` on. The leader answers.
@@ -326,15 +331,20 @@ impl Connection {
 }
 
 /// How long a request has been without an answer.
-pub(crate) struct Patience {
+pub(crate) struct Patience<'a> {
+    connection: &'a Connection,
     begun: Instant,
-    limit: Duration,
 }
 
-impl Patience {
+impl Patience<'_> {
     /// Waits before the next attempt; fails if a server was waited for long enough.
     pub(crate) async fn again(&mut self, what: String) -> Result<(), Fault> {
-        if self.begun.elapsed() >= self.limit {
+        let Connection { client, given_up, options, .. } = self.connection;
+        // A server is waited for once: whoever asks next is told at once.
+        let in_vain =
+            given_up.load(Ordering::Relaxed) && client.connection_state() != State::Connected;
+        if in_vain || self.begun.elapsed() >= options.patience {
+            given_up.store(true, Ordering::Relaxed);
             return Err(Fault::Lost(what));
         }
         tracing::debug!(what, "repeated");

@@ -268,3 +268,9 @@ impl Journal for NatsJournal {
         })
     }
 }
+
+impl std::fmt::Debug for NatsJournal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("NatsJournal").field(&self.options().shown()).finish()
+    }
+}

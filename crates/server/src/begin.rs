@@ -11,7 +11,7 @@ use materia_app::prepare::{self, Asked, Beginning};
 use materia_app::{Failure, Found, view};
 use materia_contract::api::{CastSummary, StartBody};
 use materia_contract::{RunCreated, RunId, StartKey};
-use materia_engine::{Journal as _, blocking, off_thread};
+use materia_engine::{blocking, off_thread};
 use tokio::runtime::Handle;
 
 use crate::cast_request::{options, ready};

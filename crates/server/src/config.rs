@@ -173,7 +173,7 @@ pub(crate) fn loadout(app: &App, asked: &Request) -> Result<Response<Body>, Refu
         .is_some_and(|plan| concurrent_casts::may_write(plan, GlobalMode::Implementation));
     // A journal that cannot be opened is no reason to hide the loadout.
     let rooms = app.rooms.of(&served, &Handle::current()).unwrap_or_default();
-    let beside = rooms.iter().flat_map(|room| concurrent_casts::driven(&room.journal)).collect();
+    let beside = rooms.iter().flat_map(|room| concurrent_casts::driven(&*room.journal)).collect();
     let (name, findings) = (name.to_owned(), checked.findings);
     Ok(json(&LoadoutView { name, graph, plan, findings, may_write, workspace, beside }))
 }

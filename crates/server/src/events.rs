@@ -9,7 +9,7 @@ use axum::http::Response;
 use materia_app::Failure;
 use materia_app::event_view::Shown;
 use materia_contract::Record;
-use materia_engine::{Journal as _, PAGE_BYTES, blocking};
+use materia_engine::{PAGE_BYTES, blocking};
 use serde_json::Value;
 
 use crate::limits::PAGE_BYTES_MAX;

@@ -7,7 +7,7 @@ use axum::http::Response;
 use materia_app::{Failure, view};
 use materia_contract::api::Casts;
 use materia_contract::{CastLine, CastStatus};
-use materia_engine::{Cursor, Journal as _};
+use materia_engine::Cursor;
 use serde_json::Value;
 use tokio::runtime::Handle;
 

@@ -11,6 +11,10 @@ use crate::problem::Refused;
 const PLACES: [&str; 6] =
     ["/casts", "/inbox", "/loadouts", "/materia", "/settings", crate::guard::SIGN_IN];
 
+/// The content security policy of every response.
+pub(crate) const POLICY: &str =
+    "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
+
 /// Why this program has only a plain page, if it has.
 #[must_use]
 pub fn missing_page() -> Option<&'static str> {
@@ -67,7 +71,7 @@ fn first_page(html: &[u8]) -> Response<Body> {
     let nonce = crate::access::random_hex::<16>().unwrap_or_default();
     let html = String::from_utf8_lossy(html).replace("MATERIA_NONCE", &nonce);
     let mut response = content("/", Body::from(html));
-    let policy = format!("{}; style-src 'self' 'nonce-{nonce}'", crate::serve::POLICY);
+    let policy = format!("{}; style-src 'self' 'nonce-{nonce}'", POLICY);
     if let Ok(policy) = HeaderValue::from_str(&policy) {
         response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
     }

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use materia_app::place::CastJournal;
 use materia_app::{Found, Host, Project, cast_id};
 use materia_contract::api::ProjectItem;
 use materia_contract::{NodeId, RunId};
 use materia_engine::{BoxFuture, Committed, Journal, Observer, SystemClock, blocking};
-use materia_journal::{JOURNAL_FILE, SqliteJournal, Views};
+use materia_journal::{JOURNAL_FILE, Views};
 use tokio::runtime::Handle;
 use tokio::sync::broadcast;
 
@@ -59,7 +60,7 @@ pub(crate) struct Opened {
 /// A journal, and what drives its casts.
 pub(crate) struct ServedProject {
     pub(crate) root: PathBuf,
-    pub(crate) journal: Arc<SqliteJournal>,
+    pub(crate) journal: Arc<dyn CastJournal>,
     pub(crate) host: Host,
     pub(crate) views: Arc<Views>,
     pub(crate) live: broadcast::Sender<Live>,
@@ -346,10 +347,9 @@ impl ServedProject {
     fn new(
         served: &Served,
         root: &Path,
-        (journal, seen): (SqliteJournal, Stamp),
+        (journal, seen): (Arc<dyn CastJournal>, Stamp),
         ears: &Handle,
     ) -> Self {
-        let journal = Arc::new(journal);
         let views = Arc::new(Views::start(root, &served.project.places()));
         let (live, _) = broadcast::channel(LIVE_AHEAD);
         let observer = Arc::new(Watching { views: Arc::clone(&views), live: live.clone() });

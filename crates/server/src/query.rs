@@ -9,7 +9,7 @@ use materia_app::compare::{self, Side};
 use materia_app::{Failure, agents as fleets, health, view};
 use materia_contract::api::{AddProject, Files, ProjectItem, Projects};
 use materia_contract::{BlobHash, NodeId};
-use materia_engine::{Journal as _, WhyError, report_at};
+use materia_engine::{WhyError, report_at};
 use tokio::runtime::Handle;
 
 use crate::problem::Refused;

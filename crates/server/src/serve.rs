@@ -41,7 +41,7 @@ use crate::served_folders::ServedFolders;
 use crate::slow_connection::SlowConnection;
 use crate::state::{App, Counts, Settings};
 use crate::trust;
-use crate::{single_instance, spill, state_folder};
+use crate::{page, single_instance, spill, state_folder};
 
 /// File in the state folder that describes the running server.
 pub(crate) const SERVER_FILE: &str = "server.json";
@@ -49,13 +49,9 @@ pub(crate) const SERVER_FILE: &str = "server.json";
 /// How long connections may take to end when the server does.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
-/// The content security policy of every response.
-pub(crate) const POLICY: &str =
-    "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
-
 /// Headers of every response.
 const HEADERS: [(HeaderName, &str); 7] = [
-    (header::CONTENT_SECURITY_POLICY, POLICY),
+    (header::CONTENT_SECURITY_POLICY, page::POLICY),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::X_FRAME_OPTIONS, "DENY"),
     (header::REFERRER_POLICY, "no-referrer"),

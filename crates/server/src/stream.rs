@@ -17,7 +17,7 @@ use materia_app::remote_output::{RemoteOutput, Said, under_way};
 use materia_app::{Failure, view};
 use materia_contract::api::{CastSummary, LiveWords};
 use materia_contract::{CastStatus, NodeId, Record, RunId};
-use materia_engine::{Clock as _, Journal as _, SystemClock, blocking, off_thread};
+use materia_engine::{Clock as _, SystemClock, blocking, off_thread};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, broadcast};
 use tokio::time::Instant;

@@ -21,7 +21,7 @@ pub enum Ended {
     /// It has ended, and this is how.
     Now(Box<CastReport>),
     /// Another process drives it, and has been asked to end it.
-    Asked(Waiting),
+    Asked(Box<Waiting>),
 }
 
 /// A cast that another process was asked to end.
@@ -47,7 +47,8 @@ pub fn end(project: &Project, found: Found, supervisor: &Path) -> Result<Ended, 
             let who = who.unwrap_or_else(|| "another process".to_owned());
             let command = blocking(found.journal()).post(id, &command())?.id;
             let supervisor = supervisor.to_owned();
-            return Ok(Ended::Asked(Waiting { who, found, folders, supervisor, command }));
+            let waiting = Waiting { who, found, folders, supervisor, command };
+            return Ok(Ended::Asked(Box::new(waiting)));
         }
         result => ended(id, result)?,
     }

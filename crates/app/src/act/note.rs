@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use materia_contract::{Command, Do, EventBody, Folders};
 use materia_engine::{Clock as _, DriveError, EngineError, Lease, SystemClock, blocking};
-use materia_journal::SqliteJournal;
 use materia_kernel::{Input, Phase, Run};
 
 use super::once::once;
 use crate::Failure;
+use crate::place::CastJournal;
 
 /// Result of recording a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub enum Noted {
 /// Applies a command to a cast that no process drives, and starts nothing. A command that would start something is
 /// stored for the process that resumes the cast.
 pub(super) fn note(
-    (root, journal, supervisor): (&Path, &Arc<SqliteJournal>, &Path),
+    (root, journal, supervisor): (&Path, &Arc<dyn CastJournal>, &Path),
     folders: &Folders,
     lease: &Lease,
     run: &Run,

@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use materia_contract::{Command, Folders, RunId};
 use materia_engine::{ClaimError, EngineError, Lease, Observer, SystemClock, World, only_do};
-use materia_journal::{SqliteJournal, Views};
+use materia_journal::Views;
 use materia_runners::{Runners, UtilityRunner};
+
+use crate::place::CastJournal;
 
 /// Applies a command to a cast whose lease the caller holds. It has no agents: nothing starts. The files beside the
 /// journal follow; those that cannot be written now are repaired by the next replay.
 pub(super) fn once(
-    journal: &Arc<SqliteJournal>,
+    journal: &Arc<dyn CastJournal>,
     root: &Path,
     folders: &Folders,
     (lease, id): (&Lease, &RunId),

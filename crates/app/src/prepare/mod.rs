@@ -12,6 +12,7 @@ mod link;
 mod script;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use materia_compiler::{Compiled, Loaded};
 use materia_contract::script::Script;
@@ -20,7 +21,8 @@ use materia_contract::{
     Link, Plan, Policy, RunCreated, RunId, ScriptBinding, path_tokens,
 };
 use materia_engine::LoadedRun;
-use materia_journal::{Options, SqliteJournal};
+use materia_journal::Options;
+
 use serde_json::{Map, Value};
 
 use crate::agents::{self, Answering, Answers, Asking, Chosen};
@@ -28,6 +30,7 @@ use crate::cast_id;
 use crate::failure::Failure;
 use crate::health;
 use crate::options::{Contradiction, Named, RunOptions};
+use crate::place::CastJournal;
 use crate::profile;
 use crate::project::{self, Project};
 use crate::sanitize;
@@ -332,12 +335,12 @@ impl Trusted<Beginning> {
     }
 
     /// The cast may begin: its journal, with all that its plan needs in place.
-    pub fn open(&self, warnings: &mut Vec<String>) -> Result<SqliteJournal, Failure> {
+    pub fn open(&self, warnings: &mut Vec<String>) -> Result<Arc<dyn CastJournal>, Failure> {
         self.prepared.note((&self.id, &self.created), &self.watch(self.starts()), warnings);
         let scripts = materia_compiler::needed_scripts(&self.prepared.loaded, &self.created.plan);
         profile::ready(self.prepared.loaded.shelf(), &scripts, warnings)?;
         warn_of_bounds(&self.created, warnings);
-        let journal = SqliteJournal::open(&self.root, self.journal.clone())?;
+        let journal = self.project.open_journal(&self.root, self.journal.clone())?;
         project::keep_out_of_version_control(&self.root, &self.project.dir, warnings);
         Ok(journal)
     }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use materia_contract::body::{Cleaned, CleanedItem};
 use materia_contract::time::Micros;
 use materia_contract::{BlobHash, CastStatus, OfTurn, RunId};
-use materia_engine::{PAGE_BYTES, blocking};
-use materia_journal::{FileBlobs, SqliteJournal};
+use materia_engine::{Journal, PAGE_BYTES, blocking};
+use materia_journal::FileBlobs;
 use materia_safe_fs::Folder;
 use materia_workspace::{Listed, Opened, Place};
 
@@ -71,13 +71,14 @@ fn old_transcripts(
     cleaned: &mut Cleaned,
 ) -> Result<(), Failure> {
     for (root, journal) in project.journals()? {
-        if journal.is_foreign() {
+        // Nothing is removed from servers: they deny it.
+        if journal.is_foreign() || journal.is_remote() {
             continue;
         }
         let (mut old, mut kept) = (BTreeMap::new(), BTreeSet::new());
-        for line in blocking(&journal).runs()? {
+        for line in blocking(&*journal).runs()? {
             let over = matches!(line.status, CastStatus::Completed | CastStatus::Aborted);
-            let (last, transcripts) = transcripts(&journal, &line.cast_id)?;
+            let (last, transcripts) = transcripts(&*journal, &line.cast_id)?;
             for (path, hash) in transcripts {
                 if over && last < before {
                     old.entry(hash).or_insert_with(Vec::new).push((line.cast_id.clone(), path));
@@ -111,7 +112,7 @@ fn old_transcripts(
 
 /// When the last event of a cast came, and the transcripts that its turns left.
 fn transcripts(
-    journal: &SqliteJournal,
+    journal: &dyn Journal,
     id: &RunId,
 ) -> Result<(Micros, Vec<(String, BlobHash)>), Failure> {
     let (mut last, mut found, mut after) = (0, Vec::new(), 0);

@@ -6,7 +6,7 @@ use materia_app::prepare::{self, GoingOn};
 use materia_app::trust::{Question, Untrusted};
 use materia_app::{Failure, RunOptions};
 use materia_contract::{RunCreated, RunId};
-use materia_engine::{Driver, Journal as _, NoObserver, blocking, load_to_drive};
+use materia_engine::{Driver, NoObserver, blocking, load_to_drive};
 
 use crate::bench::{Bench, CONFIG, approved, scripted};
 
@@ -132,7 +132,6 @@ fn begun(bench: &Bench) -> RunCreated {
     let beginning = approved(bench.prepare(&options).unwrap());
     let journal = beginning.open(&mut Vec::new()).unwrap();
     let (id, created) = (beginning.id.clone(), beginning.created.clone());
-    let journal = std::sync::Arc::new(journal);
     let lease = blocking(&*journal).claim(&id).unwrap();
     let mut driver =
         Driver::fresh(id, lease.epoch(), journal.clone(), std::sync::Arc::new(NoObserver));

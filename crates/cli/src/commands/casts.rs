@@ -36,7 +36,7 @@ pub(crate) fn casts(
     let journals = project.journals()?;
     let mut lines = Vec::new();
     for (_, journal) in &journals {
-        let listed = blocking(journal).list()?;
+        let listed = blocking(&**journal).list()?;
         lines.extend(listed.lines);
         for what in listed.unreadable {
             terminal.say(format_args!("warning: {}", one_line(&what, 300)));
@@ -71,7 +71,9 @@ pub(crate) fn casts(
     // Only of a cast that runs there is a question; its lease is in one of the journals.
     let is_driven = |line: &CastLine| {
         line.status != CastStatus::Running
-            || journals.iter().any(|(_, it)| blocking(it).is_driven(&line.cast_id).unwrap_or(false))
+            || journals
+                .iter()
+                .any(|(_, it)| blocking(&**it).is_driven(&line.cast_id).unwrap_or(false))
     };
     let statuses: Vec<&str> = lines
         .iter()

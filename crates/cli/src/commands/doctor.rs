@@ -36,6 +36,8 @@ pub(crate) fn doctor(
         .map_err(|error| Failure::Broken(format!("cannot start: {error}")))?;
     let wishes = terminal.warned(|warnings| health::wishes(&project.gate(), &loaded, warnings));
     let (health, nobody) = runtime.block_on(health::examine(&supervisor, &fleet, &wishes));
+    let monitor = std::env::var("MATERIA_NATS_MONITOR").ok().filter(|it| !it.is_empty());
+    let health = Health { journal: health::journal(&project, monitor.as_deref())?, ..health };
     if terminal.json {
         terminal.data(&health)?;
     } else {
@@ -86,6 +88,9 @@ fn show(health: &Health, nobody: Option<&str>, terminal: &mut Terminal) -> Resul
                 one_line(why.unwrap_or_default(), 600)
             )?;
         }
+    }
+    if let Some(journal) = &health.journal {
+        writeln!(out, "{}", health::journal_line(journal))?;
     }
     writeln!(out, "{}", health::mechanisms(health.sandbox))?;
     if let Some(line) = health::holds(health.sandbox) {

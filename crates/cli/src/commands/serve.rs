@@ -165,7 +165,7 @@ pub(crate) fn demo(
     no_open: bool,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    let global = Global { directory: None, config: None, json: false, quiet: false };
+    let global = Global::default();
     let args =
         ServeArgs { listen, project: vec![demo.project.clone()], no_resume: false, test_hooks };
     run_server(&args, Some(demo), &global, terminal, |serving, terminal| {

@@ -45,7 +45,9 @@ pub(crate) fn run(
     std::env::set_current_dir(&folder)
         .map_err(|error| Failure::storage(format!("cannot go to the project: {error}")))?;
     // With the folder in it, so that each command that is shown can be typed anywhere.
-    let global = Global { directory: Some(folder.clone()), config: None, json, quiet: false };
+    let journal = Some("sqlite".to_owned());
+    let directory = Some(folder.clone());
+    let global = Global { directory, journal, json, ..Global::default() };
     let mut project = Project::here(&global)?;
     let profile = project.sources.profile_dir.take();
     project.sources.env_config = None;
@@ -79,7 +81,7 @@ fn set_up(
 /// question is asked.
 pub(crate) fn for_page(wanted: Option<&Path>, terminal: &Terminal) -> Result<Demo, Failure> {
     let folder = set_up(wanted, Audience::Page, terminal)?;
-    let global = Global { directory: None, config: None, json: false, quiet: false };
+    let global = Global::default();
     let project = Project::at(&folder, &global)?;
     let script = folder.join(scratch::SCRIPT);
     let options = RunOptions { script: Some(script.clone()), ..RunOptions::default() };

@@ -20,6 +20,47 @@ pub struct Health {
     pub node: Option<NodeRuntime>,
     /// The git that workspaces use; absent where it is not installed.
     pub git: Option<GitProgram>,
+    /// The NATS servers that casts are kept on; absent where they are kept in a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub journal: Option<JournalHealth>,
+}
+
+/// The NATS servers that casts are kept on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct JournalHealth {
+    /// Their address.
+    pub address: String,
+    /// The name of the project's casts there.
+    pub space: String,
+    /// Why they cannot be used; absent where they can.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+    /// The version of the server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// How many servers keep each event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replicas: Option<u64>,
+    /// The time of a lease, in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lease_seconds: Option<u64>,
+    /// Whether an event that was acknowledged survives the loss of power: `yes`, `no` or `unknown`.
+    pub durable: Durable,
+    /// The reason for that, in a sentence.
+    pub because: String,
+}
+
+/// Whether acknowledged events survive the loss of power.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Durable {
+    /// They do.
+    Yes,
+    /// They may be lost.
+    No,
+    /// The server does not say.
+    Unknown,
 }
 
 /// The git of this machine.

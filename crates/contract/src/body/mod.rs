@@ -42,7 +42,9 @@ pub use explore::{
 pub use files::ConfigFile;
 pub use fuzz::{FuzzBody, FuzzFinding, FuzzJudge};
 pub use grid::{Advance, Grid, GridEdge, GridExit, GridFailure, GridLoop, GridSocket, SocketType};
-pub use health::{AgentHealth, GitProgram, Health, NodeRuntime, PlanningSupport, Sandbox};
+pub use health::{
+    AgentHealth, Durable, GitProgram, Health, JournalHealth, NodeRuntime, PlanningSupport, Sandbox,
+};
 pub use replay_report::{Mismatch, ReplayBody, Verified};
 pub use test::{CaseBody, TestBody, TestedAll, TestedCase, Untaken};
 pub use told::Told;

@@ -1,0 +1,122 @@
+//! Where the casts of a project are kept: in a file, or on NATS servers.
+
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use materia_contract::RunId;
+use materia_engine::{Journal, ReadError, wait};
+use materia_journal::{SqliteJournal, Stats};
+use materia_nats::{NatsJournal, OpenError};
+use tokio::sync::watch;
+
+use crate::failure::Failure;
+
+/// The word for a journal in a file.
+pub(crate) const SQLITE: &str = "sqlite";
+
+/// The arguments and variables that say where casts are kept, over the user's profile.
+#[derive(Debug, Clone, Default)]
+pub struct JournalPlace {
+    /// `sqlite`, or the address of NATS servers.
+    pub journal: Option<String>,
+    /// The space on those servers.
+    pub space: Option<String>,
+    /// A file with credentials for them.
+    pub credentials: Option<PathBuf>,
+    /// A file with the certificate that signed theirs.
+    pub certificate: Option<PathBuf>,
+    /// How long a lost server is waited for.
+    pub patience: Option<Duration>,
+}
+
+/// A journal of a project, wherever it is kept.
+pub trait CastJournal: Journal {
+    /// Whether the user must trust it before it is written to.
+    fn is_foreign(&self) -> bool {
+        false
+    }
+
+    /// Whether it is on other machines, and not in the project folder.
+    fn is_remote(&self) -> bool {
+        false
+    }
+
+    /// The runs that are driven now, by whichever process. It waits.
+    fn driven(&self) -> Vec<RunId>;
+
+    /// Changes whenever there may be more of any run, whichever process writes.
+    fn changed(&self) -> watch::Receiver<u64>;
+
+    /// How often its file was removed while it was written to, and was written again.
+    fn times_restored(&self) -> u64 {
+        0
+    }
+
+    /// Counters of the writes through this value.
+    fn stats(&self) -> Stats {
+        Stats::default()
+    }
+
+    /// A sentence about messages of a run that Materia did not write and readers skip, if there are any.
+    fn skipped(&self, _run: &RunId) -> Result<Option<String>, ReadError> {
+        Ok(None)
+    }
+}
+
+impl CastJournal for SqliteJournal {
+    fn is_foreign(&self) -> bool {
+        self.is_foreign()
+    }
+
+    fn driven(&self) -> Vec<RunId> {
+        self.driven()
+    }
+
+    fn changed(&self) -> watch::Receiver<u64> {
+        self.changed()
+    }
+
+    fn times_restored(&self) -> u64 {
+        self.times_restored()
+    }
+
+    fn stats(&self) -> Stats {
+        self.stats()
+    }
+}
+
+impl CastJournal for NatsJournal {
+    fn is_remote(&self) -> bool {
+        true
+    }
+
+    fn driven(&self) -> Vec<RunId> {
+        wait(self.driven()).unwrap_or_default()
+    }
+
+    fn changed(&self) -> watch::Receiver<u64> {
+        self.changed()
+    }
+
+    fn skipped(&self, run: &RunId) -> Result<Option<String>, ReadError> {
+        let foreign = wait(self.foreign_messages(run))?;
+        let Some(first) = foreign.first() else { return Ok(None) };
+        Ok(Some(format!(
+            "{} messages of cast `{run}` were not written by Materia and are skipped, the first at sequence {first} of the stream",
+            foreign.len()
+        )))
+    }
+}
+
+/// A folder for casts, and the journal of the casts in it.
+pub type Kept = (PathBuf, Arc<dyn CastJournal>);
+
+/// The connection of a project, made when it is first needed.
+pub(crate) type Connected = Arc<OnceLock<Arc<NatsJournal>>>;
+
+impl From<OpenError> for Failure {
+    fn from(error: OpenError) -> Self {
+        Self::storage(error.to_string())
+    }
+}
