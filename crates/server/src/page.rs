@@ -71,7 +71,7 @@ fn first_page(html: &[u8]) -> Response<Body> {
     let nonce = crate::access::random_hex::<16>().unwrap_or_default();
     let html = String::from_utf8_lossy(html).replace("MATERIA_NONCE", &nonce);
     let mut response = content("/", Body::from(html));
-    let policy = format!("{}; style-src 'self' 'nonce-{nonce}'", POLICY);
+    let policy = format!("{POLICY}; style-src 'self' 'nonce-{nonce}'");
     if let Ok(policy) = HeaderValue::from_str(&policy) {
         response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
     }
