@@ -39,12 +39,11 @@ pub(crate) fn clear() {
 /// A fresh folder in the one that `--in` names; otherwise on the file system of the build, which is the one that people
 /// use.
 pub(crate) fn on_disk() -> Outcome<PathBuf> {
-    let place = match PLACE.get() {
-        Some(place) => place.clone(),
-        None => {
-            let program = std::env::current_exe()?;
-            program.ancestors().nth(2).ok_or("the program lies in no folder")?.join("tmp")
-        }
+    let place = if let Some(place) = PLACE.get() {
+        place.clone()
+    } else {
+        let program = std::env::current_exe()?;
+        program.ancestors().nth(2).ok_or("the program lies in no folder")?.join("tmp")
     };
     std::fs::create_dir_all(&place)?;
     Ok(keep(tempfile::Builder::new().prefix("bench-").tempdir_in(place)?))

@@ -43,7 +43,7 @@ pub(crate) fn measure(report: &mut Report, _: &Wanted) -> Outcome<()> {
     }
     let before = server.cpu()?;
     std::thread::sleep(IDLE);
-    let spent = (server.cpu()? - before).as_secs_f64() / IDLE.as_secs_f64() * 1e3;
+    let spent = server.cpu()?.saturating_sub(before).as_secs_f64() / IDLE.as_secs_f64() * 1e3;
     let note = format!("CPU time of a server that nobody asks, over {} s", IDLE.as_secs());
     let figure = Figure::new("server.idle-cpu", spent, "ms/s").limit(Bound::AtMost, 5.0);
     report.add(figure.note(note));
