@@ -23,6 +23,8 @@ pub(crate) struct Flow<'a> {
     /// Where payloads of each node can go: the node, the bound, and whether it is an exit of a loop.
     next: Vec<Vec<Crossing>>,
     arriving: Vec<Known>,
+    /// How many payloads reach each node. Where its loop has no item left, one leaves by the exit without a turn.
+    reaching: Vec<Known>,
     pub(crate) entered: Vec<Known>,
     /// Nodes whose bound rests on what holds by default.
     pub(crate) by_default: BTreeSet<usize>,
@@ -54,6 +56,7 @@ impl<'a> Flow<'a> {
             endless: endless_nodes(graph.plan),
             next: next.collect(),
             arriving: vec![Some(Poly::default()); count],
+            reaching: vec![Some(Poly::default()); count],
             entered: vec![Some(Poly::default()); count],
             by_default: BTreeSet::new(),
         };
@@ -73,9 +76,9 @@ impl<'a> Flow<'a> {
         self.arriving[node] = before.zip(more).map(|(before, more)| before.plus(more));
     }
 
-    /// How many payloads of a node cross one of its ways, where it is entered so often.
-    fn crossing(&self, node: usize, way: Crossing, entered: &Known) -> Known {
-        let mut most = entered.clone();
+    /// How many payloads of a node cross one of its ways.
+    fn crossing(&self, node: usize, way: Crossing) -> Known {
+        let mut most = if way.exit { &self.reaching[node] } else { &self.entered[node] }.clone();
         if let (Some(bound), true) = (way.bound, self.graph.loops[node].is_empty()) {
             let bound = Poly::number(u64::from(bound));
             most = Some(most.map_or(bound.clone(), |most| most.smaller(&bound).clone()));
@@ -103,6 +106,11 @@ impl<'a> Flow<'a> {
         } else {
             self.step(part);
         }
+        if alone || part.iter().all(|node| !self.graph.takes_all(*node)) {
+            for node in part {
+                self.reaching[*node] = self.entered[*node].clone();
+            }
+        }
         // Nodes that take one edge pass on no more than came.
         let total = part.iter().map(|node| self.arriving[*node].clone());
         let total = total.reduce(|sum, more| sum.zip(more).map(|(sum, more)| sum.plus(&more)));
@@ -113,7 +121,7 @@ impl<'a> Flow<'a> {
                 if part.contains(&way.to) {
                     continue;
                 }
-                let most = self.crossing(*node, way, &self.entered[*node]);
+                let most = self.crossing(*node, way);
                 let most = match (&most, &total) {
                     (Some(most), Some(total)) => Some(most.smaller(total).clone()),
                     (None, Some(total)) => Some(total.clone()),
@@ -154,6 +162,7 @@ impl<'a> Flow<'a> {
         if let Some(turns) = self.graph.plan.budget.max_turns {
             for node in part {
                 self.entered[*node] = Some(Poly::number(turns));
+                self.reaching[*node] = None;
             }
             return;
         }
@@ -194,6 +203,7 @@ impl<'a> Flow<'a> {
                     None
                 };
                 self.entered[*node] = capped.get(node).cloned().or(entered.clone());
+                self.reaching[*node].clone_from(&entered);
                 for to in kept[*node].clone() {
                     if !inner.contains(&to) {
                         self.arrive(to, entered.as_ref());

@@ -97,7 +97,8 @@ fn is_plain(plan: &Plan) -> bool {
 fn bounds_hold_for_every_history_and_are_reached_where_edges_are_plain() {
     let options = options();
     let (mut looked, mut reached) = (0, 0);
-    for seed in 0..sample(40, 2_000) {
+    // In 1707 payloads leave a finished loop by its exit without a turn.
+    for seed in (0..sample(40, 2_000)).chain([1_707]) {
         let plan = graph(seed, Sort { dataflow: seed % 2 == 1 });
         let tight = seed % 2 == 0 && is_plain(&plan);
         let explored = explore(&plan, &options, |_, _| {});
