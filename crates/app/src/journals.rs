@@ -71,13 +71,14 @@ impl Project {
         Ok(())
     }
 
-    /// Whether the journal in a folder is noted as foreign: the user must trust it before it is written to.
+    /// Whether the journal in a folder is foreign: the user must trust it before it is written to.
     pub fn has_foreign_journal(&self, root: &Path) -> Result<bool, Failure> {
         self.refuse_links(root)?;
-        if self.is_remote() {
+        if self.is_remote() || !SqliteJournal::is_foreign_in(root, &self.journal_options())? {
             return Ok(false);
         }
-        Ok(SqliteJournal::is_foreign_in(root, &self.journal_options())?)
+        // One that is no journal at all is refused as such.
+        Ok(self.look(root)?.is_some_and(|journal| journal.is_foreign()))
     }
 
     /// The user vouches for the journal in a folder: it is the user's own from now on.
