@@ -22,6 +22,10 @@ pub const CODES: &[(&str, &str)] = &[
         "config::doc-root",
         "the folder for documents is no folder of the project for documents alone",
     ),
+    (
+        "config::journal",
+        "`journal`, `space`, `replicas` or `leaseSeconds` stands in a file that is not the user's own profile",
+    ),
     ("config::missing-file", "the file that `--config` or MATERIA_CONFIG names does not exist"),
     ("config::no-active-loadout", "there are several loadouts and none is chosen"),
     (
@@ -29,10 +33,6 @@ pub const CODES: &[(&str, &str)] = &[
         "the graphs of the configuration stand under a name that nothing reads",
     ),
     ("config::not-utf8", "the file, or the name of its folder, is not UTF-8"),
-    (
-        "config::journal",
-        "`journal`, `space`, `replicas` or `leaseSeconds` stands in a file that is not the user's own profile",
-    ),
     ("config::notify", "`notify` stands in a file that is not the user's own profile"),
     (
         "config::replaces-shipped",

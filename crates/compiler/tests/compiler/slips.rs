@@ -115,3 +115,16 @@ fn only_a_profile_says_how_to_call_its_user() {
     let found = checked(&text);
     assert!(found.contains("warning config::notify 1:2 /notify"), "{found}");
 }
+
+/// M1: a project does not choose the journal of its users.
+#[test]
+fn only_a_profile_says_where_casts_are_kept() {
+    let fields =
+        [("journal", "\"sqlite\""), ("space", "\"s\""), ("replicas", "3"), ("leaseSeconds", "9")];
+    for (name, value) in fields {
+        let text = loadout(r#""a": {"materia": "text"}"#);
+        let found = checked(&text.replacen('{', &format!("{{\"{name}\": {value}, "), 1));
+        let wanted = format!("warning config::journal 1:2 /{name}");
+        assert!(found.contains(&wanted), "{found}");
+    }
+}

@@ -70,12 +70,13 @@ impl Project {
 }
 
 /// Findings about the name of a field, which lie at the name and not at the value.
-const ABOUT_NAMES: [&str; 5] = [
+const ABOUT_NAMES: [&str; 6] = [
     "document::unknown-field",
     "document::no-effect",
     "document::duplicate-key",
     "config::no-loadouts",
     "config::notify",
+    "config::journal",
 ];
 
 /// Holds every finding to what all of them promise.
