@@ -46,7 +46,7 @@ export async function start(text = mine()) {
     },
     async up() {
       const listen = url ? new URL(url).host : "127.0.0.1:0";
-      child = spawn(binary, ["serve", "--listen", listen, ...(env.MATERIA_PAGE_DIR ? ["--test-hooks"] : [])], {
+      child = spawn(binary, ["serve", "--listen", listen, "--test-hooks"], {
         cwd: project,
         env,
         stdio: ["ignore", "ignore", "pipe"],

@@ -138,7 +138,7 @@ const script = {
 };
 
 async function serve(listen = "127.0.0.1:0") {
-  const child = spawn(binary, ["serve", "--listen", listen, ...(env.MATERIA_PAGE_DIR ? ["--test-hooks"] : [])], {
+  const child = spawn(binary, ["serve", "--listen", listen, "--test-hooks"], {
     cwd: project,
     env,
     stdio: ["ignore", "ignore", "pipe"],
