@@ -109,7 +109,7 @@ test("C5: going back shows everything as of that event, and Live returns", { ski
     await seqShown(page, last);
     await byId(page, "scrub").fill("30");
     await seqShown(page, 30);
-    assert.match(page.url(), /[?&]at=30/);
+    await page.waitForURL(/[?&]at=30/);
     assert.match(await byId(page, "where").textContent(), /Viewing event 30 of/);
     const view = await stage.view(DEMO, 30);
     assert.equal(Number(await byId(page, "total-tokens").getAttribute("data-value")), view.usage.tokens);
@@ -119,7 +119,7 @@ test("C5: going back shows everything as of that event, and Live returns", { ski
     await seqShown(page, 31);
     await byId(page, "live").click();
     await seqShown(page, last);
-    assert.doesNotMatch(page.url(), /at=/);
+    await page.waitForURL((url) => !url.searchParams.has("at"));
   }),
 );
 

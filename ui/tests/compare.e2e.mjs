@@ -75,7 +75,7 @@ test("casts of two projects are compared, too, and what differs stands out", { s
   await byId(page, "choose-run-3c").check();
   await byId(page, "compare-chosen").click();
   await byId(page, "compare-page").waitFor();
-  assert.equal(new URL(page.url()).searchParams.get("otherProject"), beta.id);
+  await page.waitForURL((url) => url.searchParams.get("otherProject") === beta.id);
   const rows = await byId(page, "compared").evaluateAll((all) => all.map((row) => JSON.parse(row.dataset.row)));
   assert.deepEqual(
     rows.map(([socket, , , verdict, differs]) => [socket, verdict, differs]),

@@ -60,7 +60,7 @@ test("C17: an exported cast opens from the disk and shows what the page shows", 
   // Every part of the page works: the past, the turn, why, events, filters, files.
   await page.keyboard.press("[");
   await byId(page, "where").getByText("Viewing event").waitFor();
-  assert.match(page.url(), /#\?at=\d+$/);
+  await page.waitForURL(/#\?at=\d+$/);
   await page.reload();
   await byId(page, "where").getByText("Viewing event").waitFor();
   await byId(page, "live").click();

@@ -46,7 +46,7 @@ test("a line that is pressed shows what went over it, whole, and the turn that t
   await page.mouse.click(x, y);
   const panel = byId(page, "line-panel");
   await panel.getByText("taken 1 time").waitFor();
-  assert.equal(new URL(page.url()).searchParams.get("line"), "plan->build");
+  await page.waitForURL((url) => url.searchParams.get("line") === "plan->build");
   const row = byId(page, "line-passed").locator("li");
   assert.equal(await row.count(), 1);
   assert.match(await row.textContent(), /Build took it/);
@@ -56,7 +56,7 @@ test("a line that is pressed shows what went over it, whole, and the turn that t
   assert.deepEqual(await violations(page), []);
   await row.getByRole("button", { name: "Its turn" }).click();
   await byId(page, "panel").waitFor();
-  assert.equal(new URL(page.url()).searchParams.get("socket"), "build");
+  await page.waitForURL((url) => url.searchParams.get("socket") === "build");
   assert.deepEqual(page.trouble, []);
   await page.context().close();
 });
@@ -76,7 +76,7 @@ test("what waits on a line is shown; a line is reached and left by keys, and tol
   assert.equal((await byId(page, "payload-text").locator("pre").textContent()).trim(), "built");
   await page.keyboard.press("Escape");
   await byId(page, "panel").waitFor();
-  assert.equal(new URL(page.url()).searchParams.get("line"), null);
+  await page.waitForURL((url) => !url.searchParams.has("line"));
   // Before it was sent, nothing waited.
   await page.goto(`${server.url}/casts/flow?at=5&line=${encodeURIComponent("build->merge")}`);
   await byId(page, "line-panel").getByText("Nothing waits.").waitFor();

@@ -43,7 +43,7 @@ test("a cast of a loadout is started in its own project, and everything about it
   // The link that was printed in the second folder shows that folder.
   const page = await open(browser, beta.link);
   await byId(page, "casts-page").waitFor();
-  assert.equal(new URL(page.url()).searchParams.get("project"), beta.id);
+  await page.waitForURL((url) => url.searchParams.get("project") === beta.id);
   await byId(page, "nav-loadouts").click();
   await byId(page, "loadout-row-Beta").click();
   assert.equal(await byId(page, "loadout-row-Alpha").count(), 0);
@@ -61,7 +61,7 @@ test("a cast of a loadout is started in its own project, and everything about it
   await castIs(page, "Done");
   assert.equal(readFileSync(join(beta.dir, "ran.txt"), "utf8"), "Beta\n");
   assert.equal(existsSync(join(server.project, "ran.txt")), false);
-  assert.equal(new URL(page.url()).searchParams.get("project"), beta.id);
+  await page.waitForURL((url) => url.searchParams.get("project") === beta.id);
   assert.equal(await byId(page, "project-name").textContent(), "beta");
   // An address without the project gets it, and the links of the cast lead there.
   const id = new URL(page.url()).pathname.split("/")[2];
@@ -69,7 +69,7 @@ test("a cast of a loadout is started in its own project, and everything about it
   await page.waitForFunction((wanted) => new URLSearchParams(location.search).get("project") === wanted, beta.id);
   await page.locator(".head a", { hasText: "Beta" }).click();
   await byId(page, "editor").waitFor();
-  assert.equal(new URL(page.url()).searchParams.get("project"), beta.id);
+  await page.waitForURL((url) => url.searchParams.get("project") === beta.id);
   assert.equal(await byId(page, "project-name").textContent(), "beta");
   assert.deepEqual(page.trouble, []);
   await page.context().close();
