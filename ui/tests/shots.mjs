@@ -55,7 +55,7 @@ for (const [width, viewport] of Object.entries(sizes))
 async function emptyPage(width, viewport, colorScheme) {
   const nobody = await start("{}");
   const page = await nobody.page(browser, "/", { viewport, colorScheme });
-  await page.locator(".mini-card").first().waitFor();
+  await byId(page, "nothing").waitFor();
   await page.waitForTimeout(300);
   await page.screenshot({ path: `${folder}/empty-${width}-${colorScheme}.png` });
   await page.context().close();
