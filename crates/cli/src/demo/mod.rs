@@ -45,10 +45,15 @@ pub(crate) fn run(
     std::env::set_current_dir(&folder)
         .map_err(|error| Failure::storage(format!("cannot go to the project: {error}")))?;
     // With the folder in it, so that each command that is shown can be typed anywhere.
-    let journal = Some("sqlite".to_owned());
-    let directory = Some(folder.clone());
-    let global = Global { directory, journal, json, ..Global::default() };
-    let mut project = Project::here(&global)?;
+    let here = |journal| {
+        let directory = Some(folder.clone());
+        Project::here(&Global { directory, journal, json, ..Global::default() })
+    };
+    let mut project = here(None)?;
+    if project.is_remote() {
+        // The demo needs no server.
+        project = here(Some("sqlite".to_owned()))?;
+    }
     let profile = project.sources.profile_dir.take();
     project.sources.env_config = None;
     let workspace = workspace.then_some(WorkspaceKind::Own);
