@@ -31,7 +31,7 @@ impl Inner {
         }
         let payload = message::render(&batch.records).map_err(AppendError::Storage)?;
         let mut log = self.log(&batch.run).await;
-        // What is known may be old: before anything is refused, the leader is asked.
+        // The cached end of the run may be stale: read it from the leader before refusing.
         if refusal(&log, batch).is_some() {
             self.refresh(&batch.run, &mut log).await?;
         }

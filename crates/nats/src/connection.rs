@@ -340,7 +340,7 @@ impl Patience<'_> {
     /// Waits before the next attempt; fails if a server was waited for long enough.
     pub(crate) async fn again(&mut self, what: String) -> Result<(), Fault> {
         let Connection { client, given_up, options, .. } = self.connection;
-        // A server is waited for once: whoever asks next is told at once.
+        // After one wait in vain, later requests fail at once until the client is connected again.
         let in_vain =
             given_up.load(Ordering::Relaxed) && client.connection_state() != State::Connected;
         if in_vain || self.begun.elapsed() >= options.patience {

@@ -36,7 +36,7 @@ pub(crate) fn failed(run: &RunId, fault: &Fault) -> ClaimError {
     ClaimError::Storage { run: run.clone(), what: fault.to_string() }
 }
 
-/// Who drives a run now.
+/// The process that holds the lease of a run, if one does.
 pub(crate) async fn holder(connection: &Connection, run: &RunId) -> Result<Option<Holder>, Fault> {
     let key = connection.lease_key(run.as_str());
     let last = connection.last(&connection.leases, &key).await?;

@@ -19,7 +19,7 @@ export function useOpened(kind: Subject["kind"], name: string, prepare: (store: 
       return { state, exists };
     },
     enabled: project !== null,
-    // What was opened is edited here: it is not read again under the hands of the person.
+    // The person edits this answer: reading it again would overwrite unsaved changes.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
     structuralSharing: false,
