@@ -14,7 +14,7 @@ use materia_journal::{JOURNAL_FILE, Options, SqliteJournal};
 use materia_nats::{NatsJournal, Space};
 
 use crate::failure::{Failure, Hint};
-use crate::place::{CastJournal, JournalPlace, SQLITE};
+use crate::place::{CastJournal, InProfile, JournalPlace, SQLITE};
 use crate::project::{Found, Project};
 
 impl Project {
@@ -119,31 +119,39 @@ impl Project {
         if journal.as_deref() == Some(SQLITE) {
             return Ok(None);
         }
-        let (loaded, _) = materia_compiler::load(&self.sources);
-        let mut layers = loaded.layers.iter().rev();
-        let profile = layers.find(|layer| layer.kind == LayerKind::Profile);
-        let text = |name| profile.and_then(|layer| layer.field::<String>(name));
-        let number = |name| profile.and_then(|layer| layer.field::<u32>(name));
-        let Some(url) = journal.clone().or_else(|| text("journal")).filter(|url| url != SQLITE)
-        else {
-            return Ok(None);
-        };
+        let profile = self.in_profile.get_or_init(|| self.read_profile());
+        let url = journal.as_ref().or(profile.journal.as_ref()).filter(|url| *url != SQLITE);
+        let Some(url) = url else { return Ok(None) };
         let bad = |error: materia_nats::BadOption| Failure::usage(error.to_string());
-        let space = match space.clone().or_else(|| text("space")) {
-            Some(name) => Space::parse(&name).map_err(bad)?,
+        let space = match space.as_ref().or(profile.space.as_ref()) {
+            Some(name) => Space::parse(name).map_err(bad)?,
             None => self.usual_space(),
         };
-        let mut options = materia_nats::Options::new(&url, space).map_err(bad)?;
+        let mut options = materia_nats::Options::new(url, space).map_err(bad)?;
         options.credentials.clone_from(credentials);
         options.certificate.clone_from(certificate);
-        if let Some(replicas) = number("replicas") {
+        if let Some(replicas) = profile.replicas {
             options.replicas = usize::try_from(replicas.clamp(1, 5)).unwrap_or(1);
         }
-        if let Some(seconds) = number("leaseSeconds") {
+        if let Some(seconds) = profile.lease_seconds {
             options.lease = Duration::from_secs(seconds.clamp(3, 3_600).into());
         }
         options.patience = patience.unwrap_or(options.patience);
         Ok(Some(options))
+    }
+
+    fn read_profile(&self) -> InProfile {
+        let (loaded, _) = materia_compiler::load(&self.sources);
+        let mut layers = loaded.layers.iter().rev();
+        let Some(profile) = layers.find(|layer| layer.kind == LayerKind::Profile) else {
+            return InProfile::default();
+        };
+        InProfile {
+            journal: profile.field("journal"),
+            space: profile.field("space"),
+            replicas: profile.field("replicas"),
+            lease_seconds: profile.field("leaseSeconds"),
+        }
     }
 
     fn usual_space(&self) -> Space {

@@ -30,6 +30,15 @@ pub struct JournalPlace {
     pub patience: Option<Duration>,
 }
 
+/// The same as the user's profile says it. It is read once: every command asks, and mostly nothing is there.
+#[derive(Debug, Default)]
+pub(crate) struct InProfile {
+    pub(crate) journal: Option<String>,
+    pub(crate) space: Option<String>,
+    pub(crate) replicas: Option<u32>,
+    pub(crate) lease_seconds: Option<u32>,
+}
+
 /// A journal of a project, wherever it is kept.
 pub trait CastJournal: Journal {
     /// Whether the user must trust it before it is written to.

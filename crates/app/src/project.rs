@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use materia_compiler::{Compiled, LayerKind, Loaded, Sources};
 use materia_contract::{Finding, Folders, RunId, Severity};
@@ -15,7 +15,7 @@ use rustix::io::Errno;
 use crate::archive;
 use crate::cast_id;
 use crate::failure::Failure;
-use crate::place::{CastJournal, Connected, JournalPlace, Kept};
+use crate::place::{CastJournal, Connected, InProfile, JournalPlace, Kept};
 use crate::sanitize;
 use crate::trust::Gate;
 
@@ -34,6 +34,7 @@ pub struct Project {
     pub state_dir: Option<PathBuf>,
     /// Where the user wants casts to be kept.
     pub place: Box<JournalPlace>,
+    pub(crate) in_profile: Arc<OnceLock<InProfile>>,
     pub(crate) connected: Connected,
 }
 
@@ -58,8 +59,8 @@ impl Project {
             }
         }
         sources.project_dir.clone_from(&dir);
-        let (place, connected) = (Box::default(), Connected::default());
-        Ok(Self { dir, sources, state_dir, place, connected })
+        let (place, in_profile, connected) = (Box::default(), Arc::default(), Connected::default());
+        Ok(Self { dir, sources, state_dir, place, in_profile, connected })
     }
 
     /// The folder of the user's profile.
