@@ -11,9 +11,10 @@ use materia_engine::{
 use tokio::sync::{OwnedMutexGuard, watch};
 
 use crate::blobs::ObjectBlobs;
-use crate::connection::{Connection, Fault, OpenError, ServerFacts};
+use crate::connection::{Connection, Fault, ServerFacts};
 use crate::log::Log;
 use crate::message::Meta;
+use crate::open::OpenError;
 use crate::read::{self, Places};
 use crate::walk::Walk;
 use crate::{Options, lease};

@@ -14,12 +14,14 @@ mod list;
 mod log;
 mod message;
 mod monitor;
+mod open;
 mod options;
 mod read;
 mod walk;
 
 pub use blobs::ObjectBlobs;
-pub use connection::{OpenError, ServerFacts};
+pub use connection::ServerFacts;
 pub use journal::NatsJournal;
 pub use monitor::syncs_always;
+pub use open::OpenError;
 pub use options::{BadOption, Options, Space};

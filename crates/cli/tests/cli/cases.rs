@@ -185,27 +185,15 @@ const OF_FILES: [&str; 4] = [
 /// Cases of the conformance corpus, each followed by making a case of its last cast and running that.
 #[test]
 fn every_cast_of_the_corpus_that_can_becomes_a_case_that_passes() {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance");
     let bench = Bench::new();
-    let long = std::env::var_os("MATERIA_LONG").is_some();
-    let mut files = Vec::new();
-    collect(&corpus, &mut files);
-    files.sort();
-    let mut count = 0;
-    for (place, file) in files.iter().enumerate() {
-        let mut case: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
-        if !(long || place % 40 == 0) || !begins(&case) {
-            continue;
-        }
-        count += 1;
-        let then = case.as_object_mut().unwrap().entry("then").or_insert_with(|| json!([]));
-        then.as_array_mut().unwrap().extend([
+    let count = write_corpus(
+        &bench,
+        |place| place % 40 == 0,
+        &[
             json!({ "args": ["case", "{castId}", "-o", "materia-tests/x.json"], "expect": { "exit": 0 } }),
             json!({ "args": ["test", "--trust"], "expect": { "exit": 0 } }),
-        ]);
-        let name = file.strip_prefix(&corpus).unwrap().display().to_string();
-        bench.write(&format!("cases/{name}"), &case.to_string());
-    }
+        ],
+    );
     assert!(count > 15, "{count}");
     let ran = bench.run(&["conformance", "cases", "--json"]);
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
@@ -228,6 +216,29 @@ fn every_cast_of_the_corpus_that_can_becomes_a_case_that_passes() {
     }
     let passed = ran.lines().last().unwrap()["passed"].as_u64().unwrap();
     assert!(passed * 10 > count * 7, "{passed} of {count}: {reasons:#?}");
+}
+
+/// Writes cases of the conformance corpus that cast something, each with further steps; says how many. Without
+/// `MATERIA_LONG` only those at a place of the sample.
+pub(crate) fn write_corpus(bench: &Bench, is_sample: fn(usize) -> bool, steps: &[Value]) -> u64 {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance");
+    let long = std::env::var_os("MATERIA_LONG").is_some();
+    let mut files = Vec::new();
+    collect(&corpus, &mut files);
+    files.sort();
+    let mut count = 0;
+    for (place, file) in files.iter().enumerate() {
+        let mut case: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+        if !(long || is_sample(place)) || !begins(&case) {
+            continue;
+        }
+        count += 1;
+        let then = case.as_object_mut().unwrap().entry("then").or_insert_with(|| json!([]));
+        then.as_array_mut().unwrap().extend_from_slice(steps);
+        let name = file.strip_prefix(&corpus).unwrap().display().to_string();
+        bench.write(&format!("cases/{name}"), &case.to_string());
+    }
+    count
 }
 
 pub(crate) fn begins(case: &Value) -> bool {

@@ -1,14 +1,11 @@
 //! Archives without texts (V11): nothing that people, models and programs wrote is in them, and what is left is checked.
 
-use std::fs;
-use std::path::Path;
-
 use materia_app::{archive, verify};
 use materia_contract::body::{Mismatch, ReplayBody};
 use serde_json::{Value, json};
 
 use crate::bench::Bench;
-use crate::cases::{begins, collect};
+use crate::cases::write_corpus;
 
 /// Stands in every text of the project, its script and its commands.
 const MARK: &str = "quokka";
@@ -261,27 +258,15 @@ fn changes_of_order_route_budget_and_timer_are_found_without_texts() {
 /// Casts of the conformance corpus: each redaction verifies, and is the redaction of its cast.
 #[test]
 fn redactions_of_the_corpus_verify() {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance");
     let bench = Bench::new();
-    let long = std::env::var_os("MATERIA_LONG").is_some();
-    let mut files = Vec::new();
-    collect(&corpus, &mut files);
-    files.sort();
-    let mut count = 0;
-    for (place, file) in files.iter().enumerate() {
-        let mut case: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
-        if !(long || place % 30 == 3) || !begins(&case) {
-            continue;
-        }
-        count += 1;
-        let then = case.as_object_mut().unwrap().entry("then").or_insert_with(|| json!([]));
-        then.as_array_mut().unwrap().extend([
+    let count = write_corpus(
+        &bench,
+        |place| place % 30 == 3,
+        &[
             json!({ "args": ["export", "{castId}", "-o", "redacted.materia", "--redact"], "expect": { "exit": 0 } }),
             json!({ "args": ["replay", "redacted.materia", "--against", "{castId}"], "expect": { "exit": 0 } }),
-        ]);
-        let name = file.strip_prefix(&corpus).unwrap().display().to_string();
-        bench.write(&format!("cases/{name}"), &case.to_string());
-    }
+        ],
+    );
     assert!(count > 20, "{count}");
     let ran = bench.run(&["conformance", "cases", "--json"]);
     // Where nothing was cast, as the case wants it, there is nothing to export.

@@ -1,0 +1,202 @@
+//! Opens a space: connects to a server, and makes the streams that are missing.
+
+use std::path::Path;
+use std::time::Duration;
+
+use async_nats::jetstream::context::GetStreamErrorKind;
+use async_nats::jetstream::object_store::ObjectStore;
+use async_nats::jetstream::stream::{Config, DiscardPolicy, StorageType, Stream};
+use async_nats::jetstream::{self, Context, ErrorCode};
+use async_nats::{Client, ConnectErrorKind, ConnectOptions};
+
+use crate::Options;
+use crate::connection::ANSWER_WITHIN;
+
+/// How long a server may take to accept a connection.
+const CONNECT_WITHIN: Duration = Duration::from_secs(5);
+
+/// Why the journal could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// No server answers there.
+    #[error(
+        "no NATS server answers at `{address}`: {what}; start it, or name another one (`--journal`)"
+    )]
+    Unreachable {
+        /// The address.
+        address: String,
+        /// The error.
+        what: String,
+    },
+    /// The server refuses the user.
+    #[error(
+        "the NATS server at `{address}` refuses: {what}; MATERIA_NATS_CREDS names the file with credentials"
+    )]
+    Refused {
+        /// The address.
+        address: String,
+        /// The error.
+        what: String,
+    },
+    /// A file of the user's cannot be used.
+    #[error("`{path}` cannot be used for the journal: {what}")]
+    File {
+        /// The file.
+        path: String,
+        /// The error.
+        what: String,
+    },
+    /// The server cannot hold the space.
+    #[error("the NATS server at `{address}` cannot keep casts: {what}")]
+    Stream {
+        /// The address.
+        address: String,
+        /// The error.
+        what: String,
+    },
+}
+
+/// An error with its causes.
+pub(crate) fn whole(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        source = cause.source();
+    }
+    text
+}
+
+pub(crate) fn unreachable(options: &Options, error: &dyn std::error::Error) -> OpenError {
+    OpenError::Unreachable { address: options.shown(), what: whole(error) }
+}
+
+pub(crate) fn leases_bucket(space: &str) -> String {
+    format!("materia-{space}-leases")
+}
+
+fn blobs_bucket(space: &str) -> String {
+    format!("materia-{space}-blobs")
+}
+
+/// A client with the streams of its space.
+pub(crate) struct Opened {
+    pub(crate) client: Client,
+    pub(crate) context: Context,
+    pub(crate) stream: Stream,
+    pub(crate) leases: Stream,
+    pub(crate) blobs: ObjectStore,
+    pub(crate) blob_stream: Stream,
+}
+
+/// Connects, and makes the streams of the space where they are missing.
+pub(crate) async fn open(options: &Options) -> Result<Opened, OpenError> {
+    let client = connect(options).await?;
+    let context = jetstream::ContextBuilder::new()
+        .timeout(ANSWER_WITHIN)
+        .ack_timeout(ANSWER_WITHIN)
+        .build(client.clone());
+    let [runs, leases, blobs] = streams(options);
+    let bucket = blobs_bucket(options.space.as_str());
+    let (stream, leases, blob_stream) =
+        tokio::try_join!(made(&context, runs), made(&context, leases), made(&context, blobs))
+            .map_err(|what| {
+                let address = options.shown();
+                if what.contains("ermission") {
+                    OpenError::Refused { address, what }
+                } else {
+                    OpenError::Stream { address, what }
+                }
+            })?;
+    let blobs = context.get_object_store(bucket).await;
+    let failed = |what| OpenError::Stream { address: options.shown(), what };
+    let blobs = blobs.map_err(|error| failed(whole(&error)))?;
+    Ok(Opened { client, context, stream, leases, blobs, blob_stream })
+}
+
+async fn connect(options: &Options) -> Result<Client, OpenError> {
+    let mut how = ConnectOptions::new().name("materia").connection_timeout(CONNECT_WITHIN);
+    let file =
+        |path: &Path, what: String| OpenError::File { path: path.display().to_string(), what };
+    if let Some(path) = &options.credentials {
+        let text = std::fs::read_to_string(path).map_err(|error| file(path, error.to_string()))?;
+        how = how.credentials(&text).map_err(|error| file(path, error.to_string()))?;
+    }
+    if let Some(path) = &options.certificate {
+        std::fs::File::open(path).map_err(|error| file(path, error.to_string()))?;
+        how = how.add_root_certificates(path.clone());
+    }
+    if options.url.split(',').any(|one| one.trim().starts_with("tls://")) {
+        how = how.require_tls(true);
+    }
+    let servers: Vec<&str> = options.url.split(',').map(str::trim).collect();
+    how.connect(servers).await.map_err(|error| match error.kind() {
+        ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
+            OpenError::Refused { address: options.shown(), what: whole(&error) }
+        }
+        ConnectErrorKind::ServerParse
+        | ConnectErrorKind::Dns
+        | ConnectErrorKind::TimedOut
+        | ConnectErrorKind::Tls
+        | ConnectErrorKind::Io
+        | ConnectErrorKind::MaxReconnects => unreachable(options, &error),
+    })
+}
+
+/// The stream as it is, or made so. A user who may only read needs nothing made.
+async fn made(context: &Context, config: Config) -> Result<Stream, String> {
+    let error = match context.get_stream(&config.name).await {
+        Ok(stream) => return Ok(stream),
+        Err(error) => error,
+    };
+    let missing = matches!(
+        error.kind(),
+        GetStreamErrorKind::JetStream(error) if error.error_code() == ErrorCode::STREAM_NOT_FOUND
+    );
+    if !missing {
+        return Err(format!("{} (is JetStream enabled, and permitted?)", whole(&error)));
+    }
+    context.create_stream(config).await.map_err(|error| whole(&error))
+}
+
+/// Nothing reads by direct get: any replica answers it, and may be behind.
+fn streams(options: &Options) -> [Config; 3] {
+    let space = options.space.as_str();
+    let usual = || Config {
+        storage: StorageType::File,
+        num_replicas: options.replicas,
+        allow_direct: false,
+        discard: DiscardPolicy::New,
+        ..Config::default()
+    };
+    let (leases, blobs) = (leases_bucket(space), blobs_bucket(space));
+    [
+        Config {
+            name: format!("materia-{space}"),
+            subjects: vec![format!("materia.{space}.run.>"), format!("materia.{space}.inbox.>")],
+            deny_delete: true,
+            deny_purge: true,
+            ..usual()
+        },
+        Config {
+            name: format!("KV_{leases}"),
+            subjects: vec![format!("$KV.{leases}.>")],
+            max_messages_per_subject: 1,
+            max_age: options.lease,
+            // The window of message ids must not be longer than that.
+            duplicate_window: options.lease,
+            allow_rollup: true,
+            deny_delete: true,
+            ..usual()
+        },
+        Config {
+            name: format!("OBJ_{blobs}"),
+            subjects: vec![format!("$O.{blobs}.C.>"), format!("$O.{blobs}.M.>")],
+            allow_rollup: true,
+            ..usual()
+        },
+    ]
+}
