@@ -1,7 +1,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::Path;
 
 use materia_workspace::Workspace;
@@ -44,6 +44,28 @@ fn what_changes_and_what_does_not() {
     git(&files, &["add", "-A"]);
     assert_eq!(workspace.look().unwrap(), fifth);
     fsck(&files);
+}
+
+/// W11: without the times of the files in it, each look would read every file again.
+#[test]
+fn a_look_has_an_index_of_its_own_that_remembers_the_times_of_files() {
+    let house = House::new();
+    let (workspace, _) = house.make("one");
+    let (files, root) = (workspace.place().checkout(), workspace.place().root());
+    write(&files.join("staged.txt"), "staged\n");
+    git(&files, &["add", "-A"]);
+    let of_turns = workspace.place().repository().join("worktrees/checkout/index");
+    let before = fs::read(&of_turns).unwrap();
+    write(&files.join("a.txt"), "two\n");
+    workspace.look().unwrap();
+    assert_eq!(fs::read(&of_turns).unwrap(), before, "what a turn has staged stays as it is");
+    let mut listing = std::process::Command::new("git");
+    listing.args(["ls-files", "--debug", "a.txt"]).current_dir(&files);
+    listing.env("GIT_INDEX_FILE", root.join("private/index"));
+    let listed = String::from_utf8(listing.output().unwrap().stdout).unwrap();
+    let changed = files.join("a.txt").metadata().unwrap();
+    let remembered = format!("mtime: {}:{}", changed.mtime(), changed.mtime_nsec());
+    assert!(listed.contains(&remembered), "{remembered}: {listed}");
 }
 
 #[test]
