@@ -86,6 +86,7 @@ test("a brush filters the events, survives a reload, and can be cleared", { skip
     });
     assert.ok(from > 1 && to > from && to < (await stage.view(DEMO)).lastSeq, `${from} ${to}`);
     await byId(page, "dock-events").click();
+    await page.waitForFunction(() => location.search.includes("dock=events"));
     await page.reload();
     const wanted = `${to - from + 1} of`;
     await page.waitForFunction(

@@ -6,19 +6,28 @@ const listeners = new Set<() => void>();
 function changed(): void {
   for (const listener of listeners) listener();
 }
-/** A browser takes its time to write an address, and refuses to write very many: they are written at this pace. */
+/** A browser takes its time to write an address, and refuses to write very many: dragging writes at this pace. */
 const WRITE_EVERY_MS = 200;
+/** Single clicks are written at once, so that a reload right after them keeps them. */
+const WRITES_AT_ONCE = 5;
 /** The address that is yet to be written, if there is one. */
 let unwritten: string | null = null;
-let pause: ReturnType<typeof setTimeout> | null = null;
+let allowance = WRITES_AT_ONCE;
+let refill: ReturnType<typeof setInterval> | null = null;
 
 function write(): void {
-  if (pause) clearTimeout(pause);
-  pause = null;
   if (unwritten === null) return;
   history.replaceState(null, "", inBrowser(unwritten));
   unwritten = null;
-  pause = setTimeout(write, WRITE_EVERY_MS);
+  allowance -= 1;
+  refill ??= setInterval(oneMore, WRITE_EVERY_MS);
+}
+function oneMore(): void {
+  allowance += 1;
+  write();
+  if (allowance < WRITES_AT_ONCE || !refill) return;
+  clearInterval(refill);
+  refill = null;
 }
 const inBrowser = (to: string) => (isExported() ? `#${to.replace(/^[^?]*/, "")}` : to);
 
@@ -61,7 +70,7 @@ function go(to: string, replace: boolean): void {
   if (to === here()) return;
   if (replace) {
     unwritten = to;
-    if (!pause) write();
+    if (allowance > 0) write();
   } else {
     write();
     history.pushState(null, "", inBrowser(to));
