@@ -11,8 +11,8 @@ use materia_contract::{
     Answerers, CastReport, Command, Do, Folders, GoOnFrom, Plan, RunCreated, RunId,
 };
 use materia_engine::{
-    AppendError, DriveError, EngineError, Lease, LoadedRun, Observer, Options, Runner, SystemClock,
-    World, blocking,
+    AppendError, DriveError, EngineError, Lease, Leaving, LoadedRun, Observer, Options, Runner,
+    SystemClock, World, blocking,
 };
 use materia_runners::{MockRunner, Runners, ScriptedRunner, UtilityRunner, WorkspaceRunner};
 use materia_safe_fs::Anchor;
@@ -54,6 +54,8 @@ pub struct Drive {
     pub own: Option<Place>,
     /// The files from which a run in a workspace goes on.
     pub go_on: GoOnFrom,
+    /// Says when it is handed over to another process.
+    pub leave: Leaving,
     /// How it is set going.
     pub start: Start,
 }
@@ -126,6 +128,7 @@ impl Drive {
             supervisor,
             own,
             go_on: GoOnFrom::Usual,
+            leave: Leaving::default(),
             start,
         })
     }
@@ -215,6 +218,7 @@ impl Drive {
             folders: self.folders.clone(),
             agents: self.agents.clone(),
             go_on: self.go_on,
+            leave: self.leave.clone(),
             ..Options::default()
         };
         Ok(Setting { runner: self.runner()?, options, cleared: self.cleared.clone() })
@@ -257,6 +261,7 @@ impl Driven {
             refused @ (EngineError::Claim(_)
             | EngineError::Load(_)
             | EngineError::Lost(_)
+            | EngineError::HandedOver(_)
             | EngineError::Exists(_)
             | EngineError::NotApproved(_)
             | EngineError::Leftovers(..)

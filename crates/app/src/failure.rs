@@ -163,7 +163,8 @@ impl From<EngineError> for Failure {
             EngineError::Lost(_) => Self::Broken(error.to_string()),
             EngineError::Exists(_) => Self::resolution(error.to_string()).hint(Hint::OtherId),
             EngineError::NotApproved(_) => Self::trust(error.to_string()),
-            EngineError::Leftovers(..)
+            EngineError::HandedOver(_)
+            | EngineError::Leftovers(..)
             | EngineError::Workspace(..)
             | EngineError::Answered(_)
             | EngineError::OtherBody(_) => Self::resolution(error.to_string()),

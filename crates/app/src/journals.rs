@@ -115,7 +115,8 @@ impl Project {
 impl Project {
     /// Where its casts are on NATS; `None` if they are in a file.
     pub fn nats_options(&self) -> Result<Option<materia_nats::Options>, Failure> {
-        let JournalPlace { journal, space, credentials, certificate, patience } = &*self.place;
+        let JournalPlace { journal, space, credentials, certificate, patience, yields } =
+            &*self.place;
         if journal.as_deref() == Some(SQLITE) {
             return Ok(None);
         }
@@ -136,6 +137,7 @@ impl Project {
         if let Some(seconds) = profile.lease_seconds {
             options.lease = Duration::from_secs(seconds.clamp(3, 3_600).into());
         }
+        options.yields = *yields;
         options.patience = patience.unwrap_or(options.patience);
         Ok(Some(options))
     }

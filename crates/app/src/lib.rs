@@ -32,6 +32,7 @@
 //! * [`cast_id`]: ids of casts, and finding the cast that a person means.
 //! * [`names`]: names for shell completion.
 //! * [`failure`]: refusals and failures.
+//! * [`worker`]: drives the casts of a space on NATS, and hands casts over to workers.
 //! * [`event_text`], [`narrator`], [`event_importance`]: texts for events and states.
 //! * [`grid`]: a plan drawn as text, with the positions of its nodes.
 //! * [`sanitize`]: removes control characters from foreign text.
@@ -89,6 +90,7 @@ pub mod turn_output;
 pub mod verify;
 pub mod view;
 pub mod whatif;
+pub mod worker;
 pub mod workspace;
 
 pub use failure::Failure;

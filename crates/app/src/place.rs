@@ -7,7 +7,8 @@ use std::time::Duration;
 use materia_contract::RunId;
 use materia_engine::{Journal, ReadError, wait};
 use materia_journal::{SqliteJournal, Stats};
-use materia_nats::{NatsJournal, OpenError};
+pub use materia_nats::NatsJournal;
+use materia_nats::OpenError;
 use tokio::sync::watch;
 
 use crate::failure::Failure;
@@ -28,6 +29,8 @@ pub struct JournalPlace {
     pub certificate: Option<PathBuf>,
     /// How long a lost server is waited for.
     pub patience: Option<Duration>,
+    /// Whether a cast is given up before its lease can have lapsed, as a worker does.
+    pub yields: bool,
 }
 
 /// The same as the user's profile says it. It is read once: every command asks, and mostly nothing is there.

@@ -1,8 +1,11 @@
-//! Driving a cast here, or handing it to the server (S3).
+//! Driving a cast here, or handing it to the server (S3) or to a worker (M5).
 
 use std::sync::Arc;
 
 use materia_app::drive::Drive;
+use materia_app::place::NatsJournal;
+use materia_app::worker;
+use materia_contract::Do;
 use materia_contract::api::{CastSummary, DriveBody};
 use materia_journal::Views;
 
@@ -23,10 +26,8 @@ pub(crate) fn go(
     if !detach {
         return run::go(drive, project, terminal);
     }
-    if project.nats_options()?.is_some() {
-        return Err(Failure::resolution(
-            "`--detach` works with the journal in the project folder only, and not yet on NATS; leave it out, or use `--journal sqlite`",
-        ));
+    if let Some(journal) = project.remote()? {
+        return to_workers(drive, project, &journal, provider, terminal);
     }
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let providers = drive.providers();
@@ -36,14 +37,7 @@ pub(crate) fn go(
     // Before anything is written: who cannot be reached takes nothing over.
     let server = background::ensure(&project.dir)?;
     server.add_project(&project.dir.to_string_lossy()).map_err(background::refused)?;
-    let views = Arc::new(Views::start(&drive.root, &drive.folders));
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::Broken(format!("cannot start: {error}")))?;
-    let what = runtime.block_on(drive.leave(views.clone()))?;
-    // Files beside the journal that cannot be written now are mended by who drives the cast.
-    let _ = views.flush();
+    let what = leave(drive)?;
     let body = DriveBody {
         project: Some(project.dir.to_string_lossy().into_owned()),
         what: Some(what),
@@ -70,4 +64,47 @@ pub(crate) fn go(
         writeln!(terminal.out, "{id}")?;
     }
     Ok(Exit::Done)
+}
+
+/// Hands a cast to the workers of its space (M5).
+fn to_workers(
+    drive: Drive,
+    project: &Project,
+    journal: &NatsJournal,
+    provider: Option<&str>,
+    terminal: &mut Terminal,
+) -> Result<Exit, Failure> {
+    let (id, plan) = (drive.id.clone(), drive.plan.clone());
+    let what = leave(drive)?;
+    let handed = worker::hand_over(project, journal, &id, &plan, (what, provider))?;
+    let attach = project.command(&format!("attach {id}"));
+    if handed.takers.is_empty() {
+        let space = journal.options().space.as_str();
+        let start = project.command(&format!("worker --trust-space {space}"));
+        terminal.say(format_args!(
+            "cast `{id}` waits: no worker is there that can run it; `{start}` starts one in this folder"
+        ));
+    } else {
+        terminal.say(format_args!("cast `{id}` waits for a worker; `{attach}` follows it"));
+    }
+    if terminal.json {
+        terminal.data(&handed.line)?;
+    } else {
+        use std::io::Write as _;
+        writeln!(terminal.out, "{id}")?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Stores a cast for another process. Returns the command that this process must apply.
+fn leave(drive: Drive) -> Result<Do, Failure> {
+    let views = Arc::new(Views::start(&drive.root, &drive.folders));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::Broken(format!("cannot start: {error}")))?;
+    let what = runtime.block_on(drive.leave(views.clone()))?;
+    // Files beside the journal that cannot be written now are mended by who drives the cast.
+    let _ = views.flush();
+    Ok(what)
 }

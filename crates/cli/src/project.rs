@@ -51,6 +51,11 @@ impl Project {
         })
     }
 
+    /// The same without the way it was named.
+    pub(crate) fn app(&self) -> &app::Project {
+        &self.inner
+    }
+
     /// Where a folder above this one has a configuration that does not count here: a sentence that says so.
     pub(crate) fn configured_above(&self) -> Option<String> {
         let home = std::env::var_os("HOME").map(PathBuf::from);
@@ -157,6 +162,7 @@ fn place(global: &Global) -> Result<JournalPlace, materia_app::Failure> {
         credentials: set("MATERIA_NATS_CREDS").map(PathBuf::from),
         certificate: set("MATERIA_NATS_CA").map(PathBuf::from),
         patience: wait.transpose()?,
+        yields: false,
     })
 }
 

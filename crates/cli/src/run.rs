@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use materia_app::drive::{Drive, Driven, Outcome};
+use materia_app::worker;
 use materia_contract::{CastReport, CastStatus};
 use materia_engine::{AppendError, DriveError, Observer, on_own_thread};
 use materia_journal::Views;
@@ -46,6 +47,9 @@ pub(crate) fn go(
     let views = Arc::new(Views::start(&drive.root, &drive.folders));
     let mut story = Narrator::default();
     if drive.goes_on() {
+        if let Some(journal) = project.remote()? {
+            worker::keep_here(&journal, &drive.id)?;
+        }
         if let Err(error) = views.catch_up(&*drive.journal, &drive.id) {
             terminal.say(format_args!("warning: the files beside the journal: {error}"));
         }

@@ -128,6 +128,7 @@ pub const CODES: &[(&str, &str)] = &[
     ),
     ("path::bad-target", "the text cannot name a value of the state"),
     ("path::no-output", "`$` is used where there is no output yet"),
+    ("policy::label", "a policy names a label that no worker can have"),
     ("policy::outside", "a policy lets turns write to a path outside the project"),
     (
         "prompt::file",

@@ -56,4 +56,4 @@ pub use replay_redacted::replay_redacted;
 pub use report::{report, report_at};
 pub use session::{carry_on, cast, create, only_do, resume, watch_inbox};
 pub use turn_files::{Left, named_by};
-pub use world::{Asks, EngineError, Options, World};
+pub use world::{Asks, EngineError, Leave, Leaving, Options, World};

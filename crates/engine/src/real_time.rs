@@ -8,7 +8,7 @@ use materia_contract::time::Micros;
 use materia_kernel::{Effect, Input, Now, Phase, Run, is_idle, outstanding};
 
 use crate::under_way::UnderWay;
-use crate::{Asks, DriveError, Driver, Options, World, apply_command, files};
+use crate::{Asks, DriveError, Driver, Leave, Options, World, apply_command, files};
 
 /// The wall clock, made monotonic: if the clock is set back, time continues from its last value, so that no timer
 /// waits twice. After a pause without a driver, time continues from the last event.
@@ -52,6 +52,10 @@ pub(crate) async fn drive(
     let mut listening = true;
     while *driver.run().phase() == Phase::Running {
         under_way.start_owed((world, options), &driver, &BTreeSet::new());
+        if options.leave.is_asked() {
+            last_reports(&mut driver, &mut under_way, &clock).await?;
+            return Ok(driver);
+        }
         if driver.run().is_publishing() {
             let input = Box::pin(files::publish(world, &driver)).await;
             driver.take(clock.now(), input).await?;
@@ -76,6 +80,7 @@ pub(crate) async fn drive(
                 }
                 continue;
             },
+            () = options.leave.asked(Leave::AfterTurns) => continue,
             () = sleep_until(deadline) => {
                 under_way.end().await;
                 Input::RunForElapsed
@@ -91,6 +96,22 @@ pub(crate) async fn drive(
     }
     under_way.end().await;
     Ok(driver)
+}
+
+/// Takes the reports of turns in flight. Nothing starts after them: another process carries the run on.
+async fn last_reports(
+    driver: &mut Driver,
+    under_way: &mut UnderWay,
+    clock: &Steady<'_>,
+) -> Result<(), DriveError> {
+    while *driver.run().phase() == Phase::Running && !under_way.is_empty() {
+        let mut ended = vec![under_way.next().await];
+        ended.extend(under_way.also_ended());
+        let input = under_way.come_to(ended).await;
+        let until = matches!(input, Input::Moment(_)).then(|| driver.run().seq());
+        driver.take_for(Now { until, ..clock.now() }, input, None).await?;
+    }
+    Ok(())
 }
 
 /// Resolves when the first timer of the run is due; never, if none is set.

@@ -16,8 +16,8 @@ use tracing::Instrument as _;
 use crate::load::{drive_loaded, load_to_drive, take_up};
 use crate::under_way::UnderWay;
 use crate::{
-    Asks, Driver, EngineError, Epoch, Journal, Lease, LoadError, LoadedRun, Options, Posted, World,
-    apply_command, files, off_thread, real_time, storage, virtual_time,
+    Asks, Driver, EngineError, Epoch, Journal, Lease, Leave, LoadError, LoadedRun, Options, Posted,
+    World, apply_command, files, off_thread, real_time, storage, virtual_time,
 };
 
 /// How often a run under way looks for commands from other processes.
@@ -328,6 +328,7 @@ async fn drive(
             tracing::warn!(epoch = %lease.epoch(), "lost");
             Err(EngineError::Lost(id))
         }
+        () = options.leave.asked(Leave::AtOnce) => Err(EngineError::HandedOver(id)),
     }
 }
 
@@ -346,6 +347,9 @@ async fn to_rest(
         } else {
             Box::pin(real_time::drive(world, driver, options, asks, under_way)).await?
         };
+        if options.leave.is_asked() && *driver.run().phase() == Phase::Running {
+            return Err(EngineError::HandedOver(driver.run().id().clone()));
+        }
         // Commands that were accepted while the run began to rest are carried out now.
         let mut left: Vec<Posted> =
             std::iter::from_fn(|| asks.try_recv().ok()).map(|it| *it).collect();

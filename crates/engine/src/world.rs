@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use materia_contract::{Answerers, CommandId, Folders, GoOnFrom, RunId, TimelineEntry};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use crate::{
     Approval, ClaimError, Clock, DriveError, Journal, LoadError, Observer, Posted, Receipt, Runner,
@@ -38,6 +38,41 @@ pub struct Options {
     pub approval: Approval,
     /// The files from which a run in a workspace goes on.
     pub go_on: GoOnFrom,
+    /// Says when the run is handed over to another process.
+    pub leave: Leaving,
+}
+
+/// How soon a process hands a run over.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Leave {
+    /// Not at all.
+    #[default]
+    No,
+    /// When its turns in flight have ended. No other turn starts.
+    AfterTurns,
+    /// At once: its turns in flight are lost.
+    AtOnce,
+}
+
+/// Tells a run that it is handed over.
+#[derive(Debug, Clone, Default)]
+pub struct Leaving(pub Option<watch::Receiver<Leave>>);
+
+impl Leaving {
+    /// Whether no further turn may start.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.0.as_ref().is_some_and(|leave| *leave.borrow() >= Leave::AfterTurns)
+    }
+
+    /// Resolves when the run is handed over so soon, or sooner; never, if it is not.
+    pub(crate) async fn asked(&self, how: Leave) {
+        if let Some(mut leave) = self.0.clone()
+            && leave.wait_for(|asked| *asked >= how).await.is_ok()
+        {
+            return;
+        }
+        std::future::pending::<()>().await;
+    }
 }
 
 /// The channel on which a run receives commands. Boxed, because a channel allocates room for thirty-two entries at
@@ -59,6 +94,9 @@ pub enum EngineError {
     /// Another process has taken it over.
     #[error("another process runs cast `{0}` now; its turns here were ended")]
     Lost(RunId),
+    /// Another process shall drive it.
+    #[error("cast `{0}` is handed over")]
+    HandedOver(RunId),
     /// The id is taken.
     #[error("there is a cast `{0}` already")]
     Exists(RunId),

@@ -236,11 +236,16 @@ impl Recomputation {
     }
 }
 
-/// Only a fork has decisions that were cut, among those that it shares; and a run that is created and handed over begins
-/// with nothing but its creation.
+/// A fork has decisions that were cut, among those that it shares. A run that is handed over starts nothing after its
+/// creation, or after the last reports of its turns.
 fn is_cut_rightly(seq: u64, decided: &Decided, created: &RunCreated) -> bool {
     match (decided.until, &decided.input) {
         (None, _) | (Some(1), RecordedInput::Create(_)) => true,
+        (Some(until), RecordedInput::Moment(moment))
+            if until + 1 == seq && moment.acts.is_empty() && !moment.reports.is_empty() =>
+        {
+            true
+        }
         (Some(_), _) => created.fork.as_ref().is_some_and(|fork| seq <= fork.seq),
     }
 }

@@ -16,7 +16,8 @@ use async_nats::{Client, HeaderMap};
 use tokio::runtime::Runtime;
 
 use crate::Options;
-use crate::open::{OpenError, Opened, leases_bucket, open, unreachable, whole};
+use crate::open::{OpenError, Opened, bucket, open, unreachable, whole};
+use crate::todo::Buckets;
 
 pub(crate) use async_nats::jetstream::message::StreamMessage;
 
@@ -80,6 +81,8 @@ pub(crate) struct Connection {
     /// The bucket of blobs.
     pub(crate) blobs: ObjectStore,
     pub(crate) blob_stream: Stream,
+    /// The buckets of workers.
+    pub(crate) buckets: Buckets,
     /// The time of a lease, as the bucket has it.
     pub(crate) lease: Duration,
     /// Whether a server was waited for in vain.
@@ -111,6 +114,7 @@ impl Connection {
             leases,
             blobs,
             blob_stream,
+            buckets: Buckets::default(),
             lease,
             given_up: AtomicBool::new(false),
         }))
@@ -152,7 +156,7 @@ impl Connection {
 
     /// The key of a run in the bucket of leases.
     pub(crate) fn lease_key(&self, run: &str) -> String {
-        format!("$KV.{}.{run}", leases_bucket(self.options.space.as_str()))
+        format!("$KV.{}.{run}", bucket(self.options.space.as_str(), "leases"))
     }
 
     /// Publishes a message where the last one of its subject is at `expected`. One attempt.

@@ -25,7 +25,7 @@ const KNOWN_MAX: usize = 4_096;
 /// A journal on NATS `JetStream`.
 #[derive(Clone)]
 pub struct NatsJournal {
-    inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inner>,
     blobs: ObjectBlobs,
     /// Changes whenever there may be more of any run; begun by the first who asks.
     changed: Arc<OnceLock<watch::Receiver<u64>>>,
@@ -139,7 +139,7 @@ impl NatsJournal {
     pub fn changed(&self) -> watch::Receiver<u64> {
         let begin = || {
             let connection = &self.inner.connection;
-            read::changes(connection, connection.subject("*", ">"))
+            read::changes(connection, connection.stream.clone(), connection.subject("*", ">"))
         };
         self.changed.get_or_init(begin).clone()
     }
@@ -191,7 +191,8 @@ impl Journal for NatsJournal {
 
     fn tail(&self, run: &RunId, after: u64) -> Tail {
         let connection = &self.inner.connection;
-        let changes = read::changes(connection, connection.subject("run", run.as_str()));
+        let changes = connection.subject("run", run.as_str());
+        let changes = read::changes(connection, connection.stream.clone(), changes);
         let (inner, run) = (Arc::clone(&self.inner), run.clone());
         follow(after, changes, move |after| {
             let (work, run) = (Arc::clone(&inner), run.clone());

@@ -16,6 +16,7 @@ use crate::inbox::standing;
 use crate::journal::Inner;
 use crate::log::Log;
 use crate::message::Kind;
+use crate::todo::host_name;
 
 /// The header with which a key is removed.
 const OPERATION: &str = "KV-Operation";
@@ -120,12 +121,6 @@ async fn mark(inner: &Inner, run: &RunId, nonce: &str) -> Result<Epoch, Fault> {
         Written::At(sequence) => Ok(Epoch(sequence)),
         Written::Refused(never) => match never {},
     }
-}
-
-/// The name of this machine.
-fn host_name() -> String {
-    let name = rustix::system::uname();
-    name.nodename().to_string_lossy().into_owned()
 }
 
 /// The key of a run in the bucket.

@@ -17,6 +17,7 @@ mod monitor;
 mod open;
 mod options;
 mod read;
+mod todo;
 mod walk;
 
 pub use blobs::ObjectBlobs;
@@ -25,3 +26,4 @@ pub use journal::NatsJournal;
 pub use monitor::syncs_always;
 pub use open::OpenError;
 pub use options::{BadOption, Options, Space};
+pub use todo::{InTodo, Todo, TodoMark, host_name};

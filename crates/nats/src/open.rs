@@ -74,12 +74,9 @@ pub(crate) fn unreachable(options: &Options, error: &dyn std::error::Error) -> O
     OpenError::Unreachable { address: options.shown(), what: whole(error) }
 }
 
-pub(crate) fn leases_bucket(space: &str) -> String {
-    format!("materia-{space}-leases")
-}
-
-fn blobs_bucket(space: &str) -> String {
-    format!("materia-{space}-blobs")
+/// The name of a bucket of a space.
+pub(crate) fn bucket(space: &str, what: &str) -> String {
+    format!("materia-{space}-{what}")
 }
 
 /// A client with the streams of its space.
@@ -100,7 +97,7 @@ pub(crate) async fn open(options: &Options) -> Result<Opened, OpenError> {
         .ack_timeout(ANSWER_WITHIN)
         .build(client.clone());
     let [runs, leases, blobs] = streams(options);
-    let bucket = blobs_bucket(options.space.as_str());
+    let blobs_bucket = bucket(options.space.as_str(), "blobs");
     let (stream, leases, blob_stream) =
         tokio::try_join!(made(&context, runs), made(&context, leases), made(&context, blobs))
             .map_err(|what| {
@@ -111,7 +108,7 @@ pub(crate) async fn open(options: &Options) -> Result<Opened, OpenError> {
                     OpenError::Stream { address, what }
                 }
             })?;
-    let blobs = context.get_object_store(bucket).await;
+    let blobs = context.get_object_store(blobs_bucket).await;
     let failed = |what| OpenError::Stream { address: options.shown(), what };
     let blobs = blobs.map_err(|error| failed(whole(&error)))?;
     Ok(Opened { client, context, stream, leases, blobs, blob_stream })
@@ -147,7 +144,7 @@ async fn connect(options: &Options) -> Result<Client, OpenError> {
 }
 
 /// The stream as it is, or made so. A user who may only read needs nothing made.
-async fn made(context: &Context, config: Config) -> Result<Stream, String> {
+pub(crate) async fn made(context: &Context, config: Config) -> Result<Stream, String> {
     let error = match context.get_stream(&config.name).await {
         Ok(stream) => return Ok(stream),
         Err(error) => error,
@@ -172,7 +169,7 @@ fn streams(options: &Options) -> [Config; 3] {
         discard: DiscardPolicy::New,
         ..Config::default()
     };
-    let (leases, blobs) = (leases_bucket(space), blobs_bucket(space));
+    let (leases, blobs) = (bucket(space, "leases"), bucket(space, "blobs"));
     [
         Config {
             name: format!("materia-{space}"),

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use async_nats::jetstream::consumer::DeliverPolicy;
 use async_nats::jetstream::consumer::pull::OrderedConfig;
+use async_nats::jetstream::stream::Stream;
 use futures_util::StreamExt as _;
 use materia_contract::{Record, RunId};
 use materia_engine::{Page, ReadError, record_bytes};
@@ -119,22 +120,25 @@ impl Inner {
 }
 
 /// Changes whenever there may be more on a subject.
-pub(crate) fn changes(connection: &Arc<Connection>, subject: String) -> watch::Receiver<u64> {
+pub(crate) fn changes(
+    connection: &Arc<Connection>,
+    stream: Stream,
+    subject: String,
+) -> watch::Receiver<u64> {
     let (tell, told) = watch::channel(0);
-    let ours = Arc::clone(connection);
     drop(connection.run(async move {
         let begun = tell.clone();
         tokio::select! {
             () = begun.closed() => {}
-            () = watch_subject(&ours, &subject, &tell) => {}
+            () = watch_subject(&stream, &subject, &tell) => {}
         }
     }));
     told
 }
 
-async fn watch_subject(connection: &Connection, subject: &str, tell: &watch::Sender<u64>) {
+async fn watch_subject(stream: &Stream, subject: &str, tell: &watch::Sender<u64>) {
     loop {
-        if let Err(what) = watch_once(connection, subject, tell).await {
+        if let Err(what) = watch_once(stream, subject, tell).await {
             tracing::debug!(subject, %what, "no longer followed");
         }
         tokio::time::sleep(AGAIN_AFTER).await;
@@ -142,7 +146,7 @@ async fn watch_subject(connection: &Connection, subject: &str, tell: &watch::Sen
 }
 
 async fn watch_once(
-    connection: &Connection,
+    stream: &Stream,
     subject: &str,
     tell: &watch::Sender<u64>,
 ) -> Result<(), Fault> {
@@ -153,7 +157,7 @@ async fn watch_once(
         headers_only: true,
         ..OrderedConfig::default()
     };
-    let consumer = connection.stream.create_consumer(config).await;
+    let consumer = stream.create_consumer(config).await;
     let consumer = consumer.map_err(|error| refused(error.to_string()))?;
     let messages = consumer.messages().await;
     let mut messages = messages.map_err(|error| refused(error.to_string()))?;

@@ -11,7 +11,7 @@ pub use typescript::typescript;
 
 use materia_contract::body::{
     BlameBody, BoundsBody, BudgetBody, CaseBody, CrashtestBody, ExploreBody, FuzzBody, Grid,
-    Health, ReplayBody, TestBody, Told, WhatIfBody, Why,
+    Health, ReplayBody, TestBody, Told, WhatIfBody, Why, WorkerBody,
 };
 use materia_contract::case::Case;
 use materia_contract::script::Script;
@@ -28,6 +28,7 @@ pub fn schemas() -> Vec<(&'static str, String)> {
         ("script.schema.json", text::<Script>("Materia script for the scripted provider")),
         ("case.schema.json", text::<Case>("Materia conformance case")),
         ("report.schema.json", text::<CastReport>("Materia cast report")),
+        ("worker.schema.json", text::<WorkerBody>("Materia worker")),
         ("told.schema.json", text::<Told>("Materia command that was told to another process")),
         ("bounds.schema.json", text::<BoundsBody>("Materia bounds of a loadout")),
         ("explore.schema.json", text::<ExploreBody>("Materia exploration of a loadout")),

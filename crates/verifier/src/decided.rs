@@ -37,7 +37,8 @@ impl Verifier {
                 None => self.leaves_nothing_undone()?,
                 Some(until) => hold!(
                     self,
-                    (decision.first..=self.seq).contains(&until),
+                    (decision.first..=self.seq).contains(&until)
+                        || reports_before(&decision, decided),
                     "it was cut at an event that is none of its own"
                 ),
             }
@@ -59,11 +60,11 @@ impl Verifier {
         Ok(())
     }
 
-    /// Only a fork has decisions that were cut, and only among those that it shares. A run that was handed over as soon
-    /// as it was created starts nothing with its creation.
+    /// A fork has decisions that were cut, among those that it shares. A run that is handed over starts nothing with its
+    /// creation, or with the last reports of its turns.
     fn cut_where_it_was_forked(&self, decision: &Decision, decided: &Decided) -> Checked {
         let Some(until) = decided.until else { return Ok(()) };
-        let handed_over = until == 1 && decision.first == 1;
+        let handed_over = (until == 1 && decision.first == 1) || reports_before(decision, decided);
         let shared = self.beginning.forked_at.is_some_and(|seq| decision.first <= seq);
         if handed_over || shared {
             return Ok(());
@@ -202,6 +203,14 @@ impl Verifier {
 }
 
 /// The act of a decision that is taken alone, if it is one.
+/// Whether these are reports of turns, cut in front of the first event: nothing was started.
+fn reports_before(decision: &Decision, decided: &Decided) -> bool {
+    let RecordedInput::Moment(moment) = &decided.input else { return false };
+    decided.until.is_some_and(|until| until + 1 == decision.first)
+        && moment.acts.is_empty()
+        && !moment.reports.is_empty()
+}
+
 fn alone(input: &RecordedInput) -> Option<&Acting> {
     let RecordedInput::Moment(MomentOf { acts, .. }) = input else { return None };
     acts.iter().find(|acting| !acting.act.is_of_an_instant())

@@ -189,6 +189,17 @@ impl Hold {
 }
 
 impl Held {
+    /// A run whose lease the caller holds and that was read under it, for a command that fits it.
+    pub(crate) fn of(
+        found: Found,
+        lease: Lease,
+        loaded: LoadedRun,
+        what: Do,
+        sender: Sender,
+    ) -> Self {
+        Self { found, run: Looked::There(lease, Box::new(loaded)), what, sender }
+    }
+
     /// Whether a turn, or a cast that rested, would have to start after this.
     #[must_use]
     pub fn starts_something(&self) -> bool {

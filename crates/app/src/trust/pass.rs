@@ -46,6 +46,13 @@ impl<T> Untrusted<T> {
         !asked.is_empty()
     }
 
+    /// Lets a run of a space through that the user trusts (`worker --trust-space`). Nothing is remembered as approved.
+    pub(crate) fn of_trusted_space(self, warnings: &mut Vec<String>) -> Trusted<T> {
+        let news = self.questions.into_iter().flat_map(|question| question.news).collect();
+        let approved = Arc::new(self.gate.approved(news, warnings));
+        Trusted { what: self.what, approved }
+    }
+
     /// Has each question answered; an error is a no. Approvals are stored. If a file changed during a question, the
     /// question is asked again.
     pub fn settle<E>(

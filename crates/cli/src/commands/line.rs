@@ -6,7 +6,8 @@ use super::{
     abort, approve, attach, blame, bounds, budget, case, cast, casts, check, clean, compare,
     completions, conformance, crashtest, demo, doctor, events, explore, export, finish, fork, fuzz,
     grid, init, link, loadout, logs, man, materia, mode, output, recast, replay, resume, revive,
-    say, schemas, serve, show, skip, stop, test, trigger, utility, whatif, why, workspace,
+    say, schemas, serve, show, skip, stop, test, trigger, utility, whatif, why, worker, workers,
+    workspace,
 };
 use crate::args::Global;
 
@@ -99,6 +100,8 @@ pub(crate) enum Command {
     Ui(serve::UiArgs),
     Attach(attach::AttachArgs),
     Stop(stop::StopArgs),
+    Worker(worker::WorkerArgs),
+    Workers(workers::WorkersArgs),
     Demo(demo::DemoArgs),
     Doctor(doctor::DoctorArgs),
     /// The checkpoint utility of the demo.
@@ -138,6 +141,7 @@ impl Command {
             | Self::Export(_)
             | Self::Attach(_)
             | Self::Doctor(_)
+            | Self::Workers(_)
             | Self::DemoMaintain
             | Self::Completions(_)
             | Self::Schemas(_)
@@ -164,6 +168,7 @@ impl Command {
             | Self::Serve(_)
             | Self::Ui(_)
             | Self::Stop(_)
+            | Self::Worker(_)
             | Self::Demo(_)
             | Self::Test(_)
             | Self::Conformance(_) => true,

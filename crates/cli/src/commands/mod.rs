@@ -48,6 +48,8 @@ pub(crate) mod trigger;
 pub(crate) mod utility;
 mod whatif;
 pub(crate) mod why;
+mod worker;
+mod workers;
 pub(crate) mod workspace;
 
 use std::io::Write;
@@ -136,6 +138,8 @@ fn run(cli: &Cli, terminal: &mut Terminal) -> Result<Exit, Failure> {
         Command::Serve(args) => serve::serve(args, global, terminal),
         Command::Ui(args) => serve::ui(args, global, terminal),
         Command::Attach(args) => attach::attach(args, global, terminal),
+        Command::Worker(args) => worker::worker(args, global, terminal),
+        Command::Workers(args) => workers::workers(args, global, terminal),
         Command::Stop(args) => stop::stop(args, terminal),
         Command::Demo(args) => demo::demo(args, global, terminal),
         Command::Doctor(args) => doctor::doctor(args, global, terminal),

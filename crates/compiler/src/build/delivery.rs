@@ -2,8 +2,8 @@
 
 use indexmap::IndexMap;
 use materia_contract::{
-    Cron, CronError, DedupeBy, Delivery, DeliveryMode, EdgeDoc, Guard, Path, PayloadPart, Policy,
-    PolicyDoc, Root, Socket, Transform, TransformDoc, Trigger,
+    Cron, CronError, DedupeBy, Delivery, DeliveryMode, EdgeDoc, Guard, LABEL_RULE, Path,
+    PayloadPart, Policy, PolicyDoc, Root, Socket, Transform, TransformDoc, Trigger, is_label,
 };
 
 use super::Place;
@@ -193,6 +193,15 @@ pub(super) fn policy(doc: &PolicyDoc, place: &Place, faults: &mut Faults) -> Pol
             faults.push(place.mark(fault).help("name a path inside the project, without `..`"));
         }
     }
+    let mut labels = doc.labels.clone().unwrap_or_default();
+    for (index, label) in labels.iter().enumerate().filter(|(_, label)| !is_label(label)) {
+        let place = place.child("policy").child("labels").child(&index.to_string());
+        let label = label.chars().take(80).collect::<String>();
+        let fault = Fault::error("policy::label", format!("`{label}` cannot be a label"));
+        faults.push(place.mark(fault).help(LABEL_RULE));
+    }
+    labels.sort();
+    labels.dedup();
     let PolicyDoc { tools, write, network, steer, .. } = doc.clone();
-    Policy { tools, write, network, steer }
+    Policy { tools, write, network, steer, labels }
 }

@@ -19,6 +19,7 @@ mod test;
 mod told;
 mod whatif;
 mod why;
+mod workers;
 mod workspace;
 
 pub use blame::{
@@ -52,6 +53,7 @@ pub use whatif::{
     MovedCursor, Parting, PartingKind, RouteEnd, TakenEdge, TurnName, Unanswered, Way, WhatIfBody,
 };
 pub use why::{Because, Condition, Suggested, SuggestedStep, Suggestion, Why};
+pub use workers::{LeftAlone, WorkerBody};
 pub use workspace::{
     Cleaned, CleanedItem, WorkspaceBody, WorkspaceCommit, WorkspaceDiff, WorkspaceFile,
 };

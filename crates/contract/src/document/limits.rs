@@ -120,6 +120,11 @@ pub struct PolicyDoc {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false, "examples" = [true]))]
     pub steer: Option<bool>,
+    /// Labels that a worker must have to run a cast with this socket: words of `a-z`, `0-9`, `-`, `_` and `.`. They
+    /// count only for casts that workers run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [["gpu"]]))]
+    pub labels: Option<Vec<String>>,
     /// Fields this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

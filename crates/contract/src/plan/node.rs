@@ -186,6 +186,9 @@ pub struct Policy {
     /// Whether its turns may control casts; absent means no.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steer: Option<bool>,
+    /// Labels that a worker must have to run the cast.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
 }
 
 /// Runs one node once for each element of a list.

@@ -1,0 +1,250 @@
+//! `materia worker`: claims, hand-over, takeover (M5, M6, M8, M9).
+
+use std::process::{Child, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::bench::{Bench, Ran, until};
+use crate::server::Servers;
+use crate::{ANSWERS, CAST, bench, on};
+
+/// A worker of the space `tests`. It is killed with its value.
+pub(crate) struct Worker {
+    pub(crate) child: Child,
+    log: std::path::PathBuf,
+}
+
+impl Worker {
+    pub(crate) fn start(bench: &Bench, servers: &Servers, words: &[&str]) -> Self {
+        static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+        let nth = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let log = bench.state().with_file_name(format!("worker-{nth}.log"));
+        let mut all = vec!["worker", "--trust-space", "tests"];
+        all.extend(words);
+        let mut command = bench.command(&all);
+        command.env("MATERIA_JOURNAL", servers.url()).env("MATERIA_SPACE", "tests");
+        command.stdout(Stdio::null()).stderr(std::fs::File::create(&log).unwrap());
+        let worker = Self { child: command.spawn().unwrap(), log };
+        until("the worker is there", || worker.said().contains("runs casts of the space"));
+        worker
+    }
+
+    pub(crate) fn said(&self) -> String {
+        std::fs::read_to_string(&self.log).unwrap()
+    }
+
+    pub(crate) fn signal(&self, signal: libc::c_int) {
+        let signals = [(libc::SIGTERM, "TERM"), (libc::SIGSTOP, "STOP"), (libc::SIGCONT, "CONT")];
+        let name = signals.iter().find(|(number, _)| *number == signal).unwrap().1;
+        let pid = self.child.id().to_string();
+        let sent = std::process::Command::new("kill").args([&format!("-{name}"), &pid]).status();
+        assert!(sent.unwrap().success());
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+pub(crate) fn status(bench: &Bench, servers: &Servers, id: &str) -> String {
+    let shown = on(bench, servers, &["show", id, "--json"]).exits(0).json();
+    shown["status"].as_str().unwrap().to_owned()
+}
+
+fn types(ran: &Ran) -> Vec<String> {
+    ran.lines().iter().map(|event| event["type"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Events without hashes, which cover the id of the command that set the cast going.
+fn contents(ran: &Ran, bench: &Bench) -> Vec<String> {
+    let fields = ["seq", "ts", "type", "socket", "data"];
+    let kept = |event: Value| fields.map(|field| event[field].to_string()).join(" ");
+    let folder = bench.project().to_string_lossy().into_owned();
+    ran.lines().into_iter().map(|event| kept(event).replace(&folder, "PROJECT")).collect()
+}
+
+fn events(bench: &Bench, servers: &Servers, id: &str) -> Vec<String> {
+    types(&on(bench, servers, &["events", id, "--json"]).exits(0))
+}
+
+fn workers(bench: &Bench, servers: &Servers) -> Vec<Value> {
+    on(bench, servers, &["workers", "--json"]).exits(0).lines()
+}
+
+/// M5, M13: a cast that is handed over is the same cast; nobody starts a server for it.
+#[test]
+fn a_worker_runs_a_detached_cast() {
+    let servers = Servers::start(1, "");
+    let (file, remote) = (bench(), bench());
+    let mut words = CAST.to_vec();
+    words.insert(1, "--detach");
+    let ran = on(&remote, &servers, &words).exits(0);
+    assert!(ran.err.contains("no worker is there that can run it"), "{ran:?}");
+    assert_eq!(ran.json()["castId"], "c1");
+    let begun = ["run.created", "payload.delivered"];
+    assert_eq!(events(&remote, &servers, "c1"), begun, "nothing has started");
+    assert!(!remote.state().join("server.json").exists(), "no server was started");
+    let worker = Worker::start(&remote, &servers, &[]);
+    until("the cast is completed", || status(&remote, &servers, "c1") == "completed");
+    file.run(&words).exits(0);
+    until("the cast in a file is completed", || {
+        file.run(&["show", "c1", "--json"]).exits(0).json()["status"] == "completed"
+    });
+    file.run(&["stop"]).exits(0);
+    let here = file.run(&["events", "c1", "--json"]).exits(0);
+    let there = on(&remote, &servers, &["events", "c1", "--json"]).exits(0);
+    assert!(contents(&here, &file) == contents(&there, &remote), "{here:?}\n{there:?}");
+    assert!(!types(&there).contains(&"turn.interrupted".to_owned()));
+    on(&remote, &servers, &["replay", "c1"]).exits(0);
+    until("it has left the list", || worker.said().contains("cast `c1`: rests (completed)"));
+    // A second one finds the worker there.
+    let mut again = words.clone();
+    again[7] = "c2";
+    let ran = on(&remote, &servers, &again).exits(0);
+    assert!(ran.err.contains("waits for a worker"), "{ran:?}");
+    until("the second is completed", || status(&remote, &servers, "c2") == "completed");
+}
+
+/// M5: `resume --detach` hands over a cast that rests, once.
+#[test]
+fn a_cast_that_rests_is_handed_over() {
+    let servers = Servers::start(1, "");
+    let bench = bench();
+    let mut words = CAST.to_vec();
+    words.insert(1, "--max-turns");
+    words.insert(2, "1");
+    on(&bench, &servers, &words).exits(3);
+    let worker = Worker::start(&bench, &servers, &[]);
+    assert_eq!(status(&bench, &servers, "c1"), "waiting", "no worker takes what a person drives");
+    on(&bench, &servers, &["budget", "c1", "--max-turns", "9", "--no-run"]).exits(0);
+    on(&bench, &servers, &["resume", "c1", "--detach"]).exits(0);
+    until("the cast is completed", || status(&bench, &servers, "c1") == "completed");
+    until("it has left the list", || worker.said().contains("cast `c1`: rests (completed)"));
+    on(&bench, &servers, &["replay", "c1"]).exits(0);
+}
+
+/// M8: a worker says what it means to be one, and does not start without consent.
+#[test]
+fn a_worker_needs_trust_in_its_space() {
+    let servers = Servers::start(1, "");
+    let bench = bench();
+    for words in [&["worker"][..], &["worker", "--trust-space", "other"]] {
+        let ran = on(&bench, &servers, words).exits(2);
+        assert!(ran.err.contains("Everyone who can write to the space `tests`"), "{ran:?}");
+        assert!(ran.err.contains("--trust-space tests"), "{ran:?}");
+    }
+    let ran = bench.run(&["worker", "--trust-space", "tests"]).exits(2);
+    assert!(ran.err.contains("a worker needs casts on NATS servers"), "{ran:?}");
+    let ran =
+        on(&bench, &servers, &["worker", "--trust-space", "tests", "--labels", "A B"]).exits(2);
+    assert!(ran.err.contains("cannot be a label"), "{ran:?}");
+    let help = bench.run(&["worker", "--help"]).exits(0).out;
+    assert!(help.contains("can run programs on this machine"), "{help}");
+}
+
+/// M9: `workers` lists who is there and what they run; labels decide who takes a cast.
+#[test]
+fn workers_are_listed_and_labels_decide() {
+    let servers = Servers::start(1, "");
+    let mut config = crate::config();
+    config["loadouts"]["L"]["sockets"]["own"]["policy"] = json!({"labels": ["gpu"]});
+    let command = "touch begun; while [ ! -e go ]; do sleep 0.05; done; echo '{}'";
+    config["materia"]["Own"]["command"] = json!(["sh", "-c", command]);
+    let bench = Bench::with(&config);
+    bench.write("answers.json", ANSWERS);
+    let none = on(&bench, &servers, &["workers"]).exits(0);
+    assert!(none.err.contains("has no workers"), "{none:?}");
+    let plain = Worker::start(&bench, &servers, &[]);
+    let words = ["cast", "--detach", "--script", "answers.json", "--cast-id", "c1", "go"];
+    on(&bench, &servers, &words).exits(0);
+    until("it is left alone", || plain.said().contains("labels gpu"));
+    until("the list says so", || workers(&bench, &servers)[0]["leftAlone"][0]["castId"] == "c1");
+    let able = Worker::start(&bench, &servers, &["--labels", "gpu,big", "--slots", "2"]);
+    bench.wait_for("begun");
+    let pid = json!(able.child.id());
+    until("the list names it", || {
+        workers(&bench, &servers).iter().any(|it| it["pid"] == pid && it["runs"] == json!(["c1"]))
+    });
+    let list = workers(&bench, &servers);
+    let it = list.iter().find(|it| it["pid"] == pid).unwrap();
+    assert_eq!((&it["slots"], &it["labels"]), (&json!(2), &json!(["big", "gpu"])));
+    assert_eq!(it["version"], env!("CARGO_PKG_VERSION"));
+    assert!(it["seenAt"].as_str().unwrap().starts_with("20"), "{it}");
+    let shown = on(&bench, &servers, &["workers"]).exits(0).out;
+    assert!(shown.contains("runs    c1") && shown.contains("leaves  c1"), "{shown}");
+    bench.write("go", "");
+    until("the cast is completed", || status(&bench, &servers, "c1") == "completed");
+}
+
+/// M9: SIGTERM begins no further turn, lets the turn in flight end, and hands the cast over.
+#[test]
+fn a_worker_that_ends_hands_its_casts_over() {
+    let servers = Servers::start(1, "");
+    let mut config = crate::config();
+    let command = "echo x >> begun; while [ ! -e go ]; do sleep 0.05; done; echo '{}'";
+    config["materia"]["Own"]["command"] = json!(["sh", "-c", command]);
+    let bench = Bench::with(&config);
+    bench.write("answers.json", ANSWERS);
+    let mut first = Worker::start(&bench, &servers, &[]);
+    let words = ["cast", "--detach", "--script", "answers.json", "--cast-id", "c1", "go"];
+    on(&bench, &servers, &words).exits(0);
+    bench.wait_for("begun");
+    first.signal(libc::SIGTERM);
+    until("it has heard", || first.said().contains("no further turn begins"));
+    until("the list says so", || workers(&bench, &servers)[0]["ends"] == true);
+    bench.write("go", "");
+    assert!(first.child.wait().unwrap().success());
+    assert!(first.said().contains("cast `c1`: handed over"), "{}", first.said());
+    assert_eq!(workers(&bench, &servers), Vec::<Value>::new());
+    let before = events(&bench, &servers, "c1");
+    assert_eq!(before.iter().filter(|it| *it == "turn.started").count(), 2, "{before:?}");
+    assert_eq!(before.iter().filter(|it| *it == "turn.completed").count(), 2, "{before:?}");
+    let _second = Worker::start(&bench, &servers, &[]);
+    until("the cast is completed", || status(&bench, &servers, "c1") == "completed");
+    let all = events(&bench, &servers, "c1");
+    assert!(!all.contains(&"turn.interrupted".to_owned()), "{all:?}");
+    assert_eq!(all.iter().filter(|it| *it == "turn.started").count(), 3, "{all:?}");
+    assert_eq!(bench.read("begun"), "x\n", "the turn ran once");
+    on(&bench, &servers, &["replay", "c1"]).exits(0);
+}
+
+/// M9: after the grace time the turn in flight is lost, and another worker runs it again.
+#[test]
+fn a_turn_that_outlasts_the_grace_time_runs_again() {
+    let servers = Servers::start(1, "");
+    let mut config = crate::config();
+    let command = "echo x >> begun; while [ ! -e go ]; do sleep 0.05; done; echo '{}'";
+    config["materia"]["Own"]["command"] = json!(["sh", "-c", command]);
+    let bench = Bench::with(&config);
+    bench.write("answers.json", ANSWERS);
+    let mut first = Worker::start(&bench, &servers, &["--grace", "0"]);
+    let words = ["cast", "--detach", "--script", "answers.json", "--cast-id", "c1", "go"];
+    on(&bench, &servers, &words).exits(0);
+    bench.wait_for("begun");
+    first.signal(libc::SIGTERM);
+    assert!(first.child.wait().unwrap().success());
+    bench.write("go", "");
+    let _second = Worker::start(&bench, &servers, &[]);
+    until("the cast is completed", || status(&bench, &servers, "c1") == "completed");
+    let all = events(&bench, &servers, "c1");
+    assert_eq!(all.iter().filter(|it| *it == "turn.interrupted").count(), 1, "{all:?}");
+    assert_eq!(bench.read("begun"), "x\nx\n");
+    on(&bench, &servers, &["replay", "c1"]).exits(0);
+}
+
+/// M10: a worker of another folder leaves a cast alone that works in its project folder.
+#[test]
+fn a_worker_of_another_folder_leaves_a_cast_alone() {
+    let servers = Servers::start(1, "");
+    let (here, there) = (bench(), bench());
+    let worker = Worker::start(&there, &servers, &[]);
+    let mut words = CAST.to_vec();
+    words.insert(1, "--detach");
+    let ran = on(&here, &servers, &words).exits(0);
+    assert!(ran.err.contains("no worker is there that can run it"), "{ran:?}");
+    until("it says why", || worker.said().contains("only a worker that was started there"));
+    assert_eq!(events(&here, &servers, "c1"), ["run.created", "payload.delivered"]);
+}

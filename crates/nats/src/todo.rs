@@ -1,0 +1,271 @@
+//! Runs that workers shall drive, and the workers themselves: two buckets that are made when they are first needed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_nats::HeaderMap;
+use async_nats::jetstream::stream::{Config, Stream};
+use materia_contract::body::WorkerBody;
+use materia_contract::time::wall_time;
+use materia_contract::{CommandId, Do, RunId};
+use materia_engine::{BoxFuture, ReadError};
+use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
+
+use crate::connection::{Connection, Fault};
+use crate::journal::NatsJournal;
+use crate::open::{bucket, made};
+use crate::read;
+
+/// The answer of the servers, awaited.
+type Fetched<T> = BoxFuture<'static, Result<T, ReadError>>;
+
+/// The list as it stood.
+type Listed = (TodoMark, Vec<InTodo>);
+
+/// A worker that gave no sign of life for so long is gone.
+const WORKER_AGE_MAX: Duration = Duration::from_secs(15);
+
+/// A run that a worker shall drive.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Todo {
+    /// The command with which it goes on.
+    pub what: Do,
+    /// The id of that command: its receipt says that it was taken.
+    pub command: CommandId,
+    /// Labels that its sockets need.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
+    /// The machine and folder of its project: only a worker that was started there has its files.
+    pub host: String,
+    /// The folder.
+    pub folder: String,
+    /// The rules of the process that put it there.
+    pub rules: u32,
+    /// The agent that was named for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+}
+
+/// A run in the bucket.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InTodo {
+    /// The run.
+    pub run: RunId,
+    /// How it is driven; `None` if this version cannot read it.
+    pub todo: Option<Todo>,
+    /// The version of this entry.
+    pub revision: u64,
+}
+
+/// The name of this machine.
+#[must_use]
+pub fn host_name() -> String {
+    let name = rustix::system::uname();
+    name.nodename().to_string_lossy().into_owned()
+}
+
+/// The buckets, once they are there.
+#[derive(Default)]
+pub(crate) struct Buckets {
+    todo: tokio::sync::OnceCell<Stream>,
+    workers: tokio::sync::OnceCell<Stream>,
+}
+
+impl Connection {
+    fn kept(&self, what: &str) -> Config {
+        let name = bucket(self.options.space.as_str(), what);
+        Config {
+            name: format!("KV_{name}"),
+            subjects: vec![format!("$KV.{name}.>")],
+            max_messages_per_subject: 1,
+            num_replicas: self.stream.cached_info().config.num_replicas,
+            allow_rollup: true,
+            ..Config::default()
+        }
+    }
+
+    fn key(&self, what: &str, key: &str) -> String {
+        format!("$KV.{}.{key}", bucket(self.options.space.as_str(), what))
+    }
+
+    async fn todo(&self) -> Result<&Stream, Fault> {
+        let make = || made(&self.context, self.kept("todo"));
+        self.buckets.todo.get_or_try_init(make).await.map_err(Fault::Refused)
+    }
+
+    async fn workers(&self) -> Result<&Stream, Fault> {
+        let config = Config {
+            max_age: WORKER_AGE_MAX,
+            duplicate_window: WORKER_AGE_MAX,
+            ..self.kept("workers")
+        };
+        let make = || made(&self.context, config);
+        self.buckets.workers.get_or_try_init(make).await.map_err(Fault::Refused)
+    }
+
+    /// The messages of a bucket, with their keys.
+    async fn entries(&self, stream: &Stream, what: &str) -> Result<Vec<Entry>, Fault> {
+        let (all, prefix) = (self.key(what, ">"), self.key(what, ""));
+        let (mut from, mut found) = (1, Vec::new());
+        while let Some(message) = self.next(stream, &all, from).await? {
+            from = message.sequence + 1;
+            if let Some(key) = message.subject.strip_prefix(&prefix) {
+                let seen = i64::try_from(message.time.unix_timestamp_nanos() / 1_000).unwrap_or(0);
+                let (key, value) = (key.to_owned(), message.payload.to_vec());
+                found.push(Entry { key, value, revision: message.sequence, seen });
+            }
+        }
+        Ok(found)
+    }
+}
+
+struct Entry {
+    key: String,
+    value: Vec<u8>,
+    revision: u64,
+    /// When it was written, in microseconds.
+    seen: i64,
+}
+
+/// How the bucket stood when it was read: it is read again only if this has changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TodoMark(u64, u64);
+
+impl NatsJournal {
+    /// Has a run driven by a worker. A newer entry replaces an older one.
+    #[must_use]
+    pub fn put_todo(&self, run: &RunId, todo: &Todo) -> Fetched<()> {
+        let connection = self.connection();
+        let (run, todo) = (run.clone(), todo.clone());
+        Box::pin(self.connection().run(async move {
+            connection.todo().await?;
+            let value = serde_json::to_vec(&todo).expect("an entry is data and always renders");
+            let key = connection.key("todo", run.as_str());
+            connection.publish_surely(&key, &HeaderMap::new(), &value).await?;
+            Ok(())
+        }))
+    }
+
+    /// The runs that workers shall drive, oldest first; `None` if nothing has changed since `seen`.
+    #[must_use]
+    pub fn todo(&self, seen: Option<TodoMark>) -> Fetched<Option<Listed>> {
+        let connection = self.connection();
+        Box::pin(self.connection().run(async move {
+            let stream = connection.todo().await?;
+            let info = stream.get_info().await;
+            let state = info.map_err(|error| Fault::Lost(error.to_string()))?.state;
+            let mark = TodoMark(state.messages, state.last_sequence);
+            if seen == Some(mark) {
+                return Ok(None);
+            }
+            let entries = connection.entries(stream, "todo").await?;
+            let entries = entries.into_iter().filter_map(|entry| {
+                let run = RunId::parse(&entry.key).ok()?;
+                let todo = serde_json::from_slice(&entry.value).ok();
+                Some(InTodo { run, todo, revision: entry.revision })
+            });
+            Ok(Some((mark, entries.collect())))
+        }))
+    }
+
+    /// Whether a run waits for a worker or is driven by one; its entry.
+    #[must_use]
+    pub fn todo_of(&self, run: &RunId) -> Fetched<Option<InTodo>> {
+        let (connection, run) = (self.connection(), run.clone());
+        Box::pin(self.connection().run(async move {
+            let stream = connection.todo().await?;
+            let last = connection.last(stream, &connection.key("todo", run.as_str())).await?;
+            Ok(last.map(|last| {
+                let todo = serde_json::from_slice(&last.payload).ok();
+                InTodo { run, todo, revision: last.sequence }
+            }))
+        }))
+    }
+
+    /// Takes a run off the list, unless a newer entry has replaced this one.
+    #[must_use]
+    pub fn remove_todo(&self, revision: u64) -> Fetched<()> {
+        let connection = self.connection();
+        Box::pin(self.connection().run(async move {
+            let stream = connection.todo().await?;
+            // An error means that it is gone, or that the server is: then it is removed after the next look.
+            let _ = stream.delete_message(revision).await;
+            Ok(())
+        }))
+    }
+
+    /// Changes whenever a run was put on the list.
+    #[must_use]
+    pub fn todo_changed(&self) -> Fetched<watch::Receiver<u64>> {
+        let connection = self.connection();
+        Box::pin(self.connection().run(async move {
+            let stream = connection.todo().await?.clone();
+            Ok(read::changes(&connection, stream, connection.key("todo", ">")))
+        }))
+    }
+
+    /// A sign of life of a worker.
+    #[must_use]
+    pub fn announce(&self, worker: &WorkerBody) -> Fetched<()> {
+        let (connection, worker) = (self.connection(), worker.clone());
+        Box::pin(self.connection().run(async move {
+            connection.workers().await?;
+            let value = serde_json::to_vec(&worker).expect("a worker is data and always renders");
+            let key = connection.key("workers", &worker.name);
+            connection.publish_surely(&key, &HeaderMap::new(), &value).await?;
+            Ok(())
+        }))
+    }
+
+    /// The worker has ended.
+    #[must_use]
+    pub fn withdraw_worker(&self, name: &str) -> Fetched<()> {
+        let (connection, name) = (self.connection(), name.to_owned());
+        Box::pin(self.connection().run(async move {
+            let stream = connection.workers().await?;
+            if let Some(last) = connection.last(stream, &connection.key("workers", &name)).await? {
+                let _ = stream.delete_message(last.sequence).await;
+            }
+            Ok(())
+        }))
+    }
+
+    /// The workers that gave a sign of life lately, by their names.
+    #[must_use]
+    pub fn workers(&self) -> Fetched<Vec<WorkerBody>> {
+        let connection = self.connection();
+        Box::pin(self.connection().run(async move {
+            let stream = connection.workers().await?;
+            let entries = connection.entries(stream, "workers").await?;
+            let read = |entry: Entry| {
+                let worker: WorkerBody = serde_json::from_slice(&entry.value).ok()?;
+                let seen_at = wall_time(entry.seen);
+                (worker.name == entry.key).then_some(WorkerBody { seen_at, ..worker })
+            };
+            let mut workers: Vec<WorkerBody> = entries.into_iter().filter_map(read).collect();
+            workers.sort_by(|a, b| a.name.cmp(&b.name));
+            Ok(workers)
+        }))
+    }
+
+    /// An id for a command that no other has.
+    #[must_use]
+    pub fn fresh_command(&self) -> CommandId {
+        CommandId::kept(format!("~{}", self.connection().nonce()))
+    }
+
+    /// A name for a worker that no other has.
+    #[must_use]
+    pub fn worker_name(&self) -> String {
+        let known = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '-' };
+        let host: String = host_name().chars().map(known).take(40).collect();
+        let nonce: String = self.connection().nonce().chars().rev().take(6).collect();
+        format!("{host}-{}-{nonce}", std::process::id())
+    }
+
+    fn connection(&self) -> Arc<Connection> {
+        Arc::clone(&self.inner.connection)
+    }
+}
