@@ -46,7 +46,7 @@ impl<T> Untrusted<T> {
         !asked.is_empty()
     }
 
-    /// Lets a run of a space through that the user trusts (`worker --trust-space`). Nothing is remembered as approved.
+    /// Lets a run of a space through that the user trusts as a whole. Nothing is remembered as approved.
     pub(crate) fn of_trusted_space(self, warnings: &mut Vec<String>) -> Trusted<T> {
         let news = self.questions.into_iter().flat_map(|question| question.news).collect();
         let approved = Arc::new(self.gate.approved(news, warnings));

@@ -94,9 +94,7 @@ impl Worker {
     /// A worker for the space of a project, which must be on NATS. Call it inside a runtime.
     pub fn new(project: Project, settings: Settings, say: Say) -> Result<Self, Failure> {
         let Some(journal) = project.remote()? else {
-            return Err(Failure::usage(
-                "a worker needs casts on NATS servers: name them with `--journal nats://HOST:PORT`, MATERIA_JOURNAL, or `journal` in your profile",
-            ));
+            return Err(Failure::usage("a worker needs casts on NATS servers"));
         };
         // Without the folder in which is noted what this user drives, nothing can run.
         project.options_to_write()?;

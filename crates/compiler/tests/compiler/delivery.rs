@@ -106,6 +106,18 @@ fn a_schedule_has_an_interval_and_an_interval_a_schedule() {
     assert_found(&loadout(fine), "");
 }
 
+/// M9: labels are words, in one order and once.
+#[test]
+fn a_policy_names_labels_of_workers() {
+    assert_found(
+        &loadout(r#""a": {"materia": "text", "policy": {"labels": ["gpu", "A B", ""]}}"#),
+        "error policy::label 2:55 /loadouts/L/sockets/a/policy/labels/1: `A B` cannot be a label
+         error policy::label 2:62 /loadouts/L/sockets/a/policy/labels/2: `` cannot be a label",
+    );
+    let fine = r#""a": {"materia": "text", "policy": {"labels": ["gpu", "big", "gpu"]}}"#;
+    assert_found(&loadout(fine), "");
+}
+
 #[test]
 fn a_policy_stays_inside_the_project() {
     assert_found(
