@@ -39,9 +39,19 @@ export function doubt(): void {
   proven = false;
 }
 
+/** The proof that is under way: all that is asked meanwhile waits for the same one. */
+let proving: Promise<void> | null = null;
+
 /** Sends nothing that is secret before the server has shown that it is the one. */
 export async function proved(): Promise<void> {
   if (proven || local) return;
+  proving ??= prove().finally(() => {
+    proving = null;
+  });
+  await proving;
+}
+
+async function prove(): Promise<void> {
   const nonce = newKey();
   const answer = await reached(() => fetch(address("/health", { nonce }), { credentials: "omit", cache: "no-store" }));
   const { proof } = (await answer.json()) as { proof?: string };

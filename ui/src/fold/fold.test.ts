@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { CastView, EventLine, Visit } from "../api/generated";
-import { fold } from "./fold";
+import { fold, itemKey } from "./fold";
 import { fromView } from "./report";
-import { type CastState, emptyState } from "./state";
-import { castState, litEdges, loopItems, sentence, shownState } from "./view";
+import { type CastState, emptyState, type LoopState } from "./state";
+import { castState, itemStates, litEdges, sentence, shownState, waitsAt } from "./view";
 
 interface Recorded {
   id: string;
@@ -20,6 +20,8 @@ function at(cast: Recorded, seq: number): CastState {
 function event(seq: number, type: EventLine["type"], data: object, nodeId: string | null = null): EventLine {
   return { seq, ts: seq, wallTime: "", type, nodeId, data } as EventLine;
 }
+const all = (state: CastState, loop: LoopState) =>
+  Array.from({ length: loop.total }, (_, n) => `${itemKey(n)} ${loop.labels[n]} ${itemStates(state, loop)(n)}`);
 function visitsOf(state: CastState): Partial<Visit>[] {
   return state.turns.map(({ socket, visit, attempt, item, itemLabel, outcome, satisfied, reason }) => ({
     socket,
@@ -87,7 +89,7 @@ test("the demo at its rework", () => {
   expect([...litEdges(state)]).toEqual(["Socket-3->Socket-2"]);
   expect(state.edges["Socket-3->Socket-2"]).toMatchObject({ taken: 1, forItem: 1, item: "WI-2" });
   const loop = state.loops.workItems;
-  expect(loop && loopItems(state, loop).map((item) => `${item.key} ${item.label} ${item.state}`)).toEqual([
+  expect(loop && all(state, loop)).toEqual([
     "WI-1 Greet by name done",
     "WI-2 Greet in French running",
     "WI-3 Write a README idle",
@@ -114,10 +116,32 @@ test("each way of waiting has its state", () => {
   expect([castState(aborted).word, shownState(aborted, "Socket-2")]).toEqual(["Aborted", "aborted"]);
 });
 
+test("what waits is what the next turn takes: kept by its edge, quiet, one at a time, or a tick beside it", () => {
+  const edge = { id: "a->b", when: "always", to: "b", delivery: { mode: "debounce" } };
+  const plan = { entry: "a", nodes: { a: { edges: [edge] }, b: { consume: "one", edges: [] } } };
+  const sent = (seq: number, payloadId: string) =>
+    event(seq, "handoff.sent", { payloadId, edgeId: "a->b", to: "b" }, "a");
+  const timer = { kind: "debounce", edgeId: "a->b" };
+  const log = [
+    event(1, "run.created", { plan }),
+    sent(2, "p"),
+    event(3, "timer.set", { timer, at: 9 }, "b"),
+    sent(4, "q"),
+    event(5, "timer.fired", { timer }, "b"),
+    event(6, "timer.fired", { timer: { kind: "tick" }, payloadId: "t" }, "b"),
+    event(7, "payload.delivered", { payloadId: "t" }, "b"),
+    event(8, "payload.delivered", { payloadId: "p", edgeId: "a->b" }, "b"),
+    event(9, "payload.consumed", { payloadId: "p" }, "b"),
+    event(10, "payload.superseded", { payloadId: "q", edgeId: "a->b", by: "r" }, "b"),
+  ];
+  const counts = log.map((_, n) => waitsAt(fold(emptyState("c"), log.slice(0, n + 1)), "b"));
+  expect(counts).toEqual([0, 1, 0, 0, 1, 1, 2, 2, 2, 1]);
+});
+
 test("an item that a person stopped is not done, and what waited for it is gone", () => {
   const cut = demo.events.findIndex((event) => event.type === "follow_up.captured");
   const before = fold(at(demo, cut), [event(cut + 1, "payload.delivered", { payloadId: "p" }, "Socket-2")]);
-  expect(before.waits["Socket-2"]).toContain("p");
+  expect(waitsAt(before, "Socket-2")).toBe(1);
   const index = before.loops.workItems?.index ?? 0;
   const state = fold(before, [
     event(cut + 2, "item.skipped", { loop: "workItems", index, item: "WI-2", dropped: ["p"], reason: "enough" }),
@@ -125,10 +149,10 @@ test("an item that a person stopped is not done, and what waited for it is gone"
   ]);
   expect(state.waits["Socket-2"]).toEqual([]);
   const loop = state.loops.workItems;
-  expect(loop && loopItems(state, loop).map((item) => item.state)).toEqual(["done", "aborted", "running"]);
+  expect(loop && all(state, loop).map((item) => item.split(" ").at(-1))).toEqual(["done", "aborted", "running"]);
   expect(state.marks.at(-1)?.text).toContain("enough");
   // What was folded before is as it was.
-  expect(before.waits["Socket-2"]).toEqual(["p"]);
+  expect(before.waits["Socket-2"]).toEqual([{ id: "p" }]);
   expect(before.loops.workItems?.skipped).toEqual([]);
 });
 

@@ -1,7 +1,7 @@
 // The fold: events in, state out. Pure; the same events give the same state, wherever it begins.
 import type { EventOf } from "../api/events";
 import type { EventLine, Json, TurnCompleted } from "../api/generated";
-import type { CastState, LoopState, Turn } from "./state";
+import type { CastState, LoopState, Turn, Waiting } from "./state";
 
 /** Applies events to a copy. Events that the state has seen already are passed over. */
 export function fold(before: CastState, events: readonly EventLine[]): CastState {
@@ -20,6 +20,8 @@ function copy(state: CastState): CastState {
     talking: { ...state.talking },
     open: { ...state.open },
     waits: { ...state.waits },
+    quiet: { ...state.quiet },
+    ticks: { ...state.ticks },
     edges: { ...state.edges },
     payloadEdge: { ...state.payloadEdge },
     loops: { ...state.loops },
@@ -152,17 +154,30 @@ const changes: { [T in EventLine["type"]]?: Change<EventOf<T>> } = {
     state.edges[id] = { taken: (edge?.taken ?? 0) + 1, partial, forItem, item, lastSeq: event.seq };
     state.lastEdge = id;
   },
-  "handoff.sent": (state, event) => {
-    state.payloadEdge[event.data.payloadId] = event.data.edgeId;
+  "handoff.sent": (state, { data }, node) => {
+    const { payloadId: id, edgeId: edge, to } = data;
+    state.payloadEdge[id] = edge;
+    const from = state.plan?.nodes[node];
+    const { delivery } = [...(from?.edges ?? []), from?.onFailure].find((one) => one?.id === edge) ?? {};
+    if (delivery?.mode === "latest" || delivery?.mode === "debounce") wait(state, to, { id, edge });
   },
-  "payload.delivered": (state, event, node) => {
-    state.waits[node] = [...(state.waits[node] ?? []), event.data.payloadId];
+  "payload.delivered": (state, { data }, node) => {
+    const id = data.payloadId;
+    if (state.waits[node]?.some((input) => input.id === id && input.edge)) gone(state, node, id);
+    wait(state, node, { id, ...(state.ticks[node] === id ? { tick: true } : {}) });
   },
-  "payload.consumed": gone,
-  "payload.superseded": gone,
-  "payload.dropped": gone,
-  "payload.deduplicated": gone,
-  "payload.filtered": gone,
+  "payload.consumed": (state, event, node) => gone(state, node, event.data.payloadId),
+  "payload.superseded": (state, event, node) => gone(state, node, event.data.payloadId),
+  "payload.dropped": refused,
+  "payload.deduplicated": refused,
+  "payload.filtered": refused,
+  "timer.set": (state, { data }) => {
+    if (data.timer.kind === "debounce") state.quiet[data.timer.edgeId] = true;
+  },
+  "timer.fired": (state, { data }, node) => {
+    if (data.timer.kind === "debounce") delete state.quiet[data.timer.edgeId];
+    if (data.timer.kind === "tick" && data.payloadId) state.ticks[node] = data.payloadId;
+  },
   "state.patched": (state, event) => {
     for (const [name, value] of Object.entries(event.data.merged ?? {})) set(state, name, value as Json, event.seq);
     for (const [path, value] of Object.entries(event.data.assigned ?? {}))
@@ -202,7 +217,7 @@ const changes: { [T in EventLine["type"]]?: Change<EventOf<T>> } = {
     state.loops[loop.id] = { ...loop, skipped: [...loop.skipped, index] };
     const dropped = new Set<string>(event.data.dropped ?? []);
     for (const [node, inputs] of Object.entries(state.waits)) {
-      const left = inputs.filter((id) => !dropped.has(id));
+      const left = inputs.filter(({ id }) => !dropped.has(id));
       if (left.length < inputs.length) state.waits[node] = left;
     }
     const why = event.data.reason ? `: ${event.data.reason}` : "";
@@ -243,7 +258,6 @@ const changes: { [T in EventLine["type"]]?: Change<EventOf<T>> } = {
   },
   "message.received": (state, event, node) => {
     state.messages.push({ seq: event.seq, socket: node, text: event.data.text, ts: event.ts });
-    state.waits[node] = [...(state.waits[node] ?? []), event.data.payloadId];
     state.marks.push({ seq: event.seq, kind: "said", text: `told ${node}: ${event.data.text}` });
   },
   "socket.finished": (state, _event, node) => {
@@ -357,15 +371,26 @@ function contextOf(data: TurnCompleted): string | null {
   return typeof context === "string" ? context : null;
 }
 
-type Payload =
-  | "payload.consumed"
-  | "payload.superseded"
-  | "payload.dropped"
-  | "payload.deduplicated"
-  | "payload.filtered";
+function wait(state: CastState, node: string, input: Waiting): void {
+  state.waits[node] = [...(state.waits[node] ?? []), input];
+}
 
-function gone(state: CastState, event: EventOf<Payload>, node: string): void {
-  state.waits[node] = (state.waits[node] ?? []).filter((id) => id !== event.data.payloadId);
+/** An input of which a state that was taken up in the middle knows no more than that it waits. */
+export const UNKNOWN = "?";
+
+/** Takes an input away: the oldest with this id, or the newest. */
+function gone(state: CastState, node: string, id: string, newest = false): void {
+  const inputs = state.waits[node] ?? [];
+  const is = (input: Waiting) => input.id === id;
+  const known = newest ? inputs.findLastIndex(is) : inputs.findIndex(is);
+  const place = known >= 0 ? known : inputs.findIndex((input) => input.id === UNKNOWN);
+  if (place >= 0) state.waits[node] = inputs.toSpliced(place, 1);
+}
+
+type Refused = "payload.dropped" | "payload.deduplicated" | "payload.filtered";
+/** An input that was not accepted is the newest with its id. */
+function refused(state: CastState, event: EventOf<Refused>, node: string): void {
+  gone(state, node, event.data.payloadId, true);
 }
 
 function set(state: CastState, name: string, value: Json, seq: number): void {
@@ -397,6 +422,11 @@ export function titleOf(item: Json): string {
 
 export function itemKey(index: number): string {
   return `WI-${index + 1}`;
+}
+
+/** The place of an item in its loop. */
+export function itemIndex(key: string): number {
+  return Number(key.slice(3)) - 1;
 }
 
 function itemName(labels: string[], index: number): string {

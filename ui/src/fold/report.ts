@@ -1,7 +1,7 @@
 // A state taken up in the middle: from what the server says of a cast as of an event.
 import { field } from "../api/events";
 import type { CastView, EventLine } from "../api/generated";
-import { titleOf } from "./fold";
+import { titleOf, UNKNOWN } from "./fold";
 import { type CastState, emptyState, type LoopState } from "./state";
 
 /** Events that the view does not tell: which items of the present entry of each loop a person stopped. */
@@ -29,8 +29,7 @@ export function fromView(view: CastView, beside: readonly EventLine[] = []): Cas
     if (socket.turns && socket.turns.length > 0) state.open[socket.socket] = [...socket.turns];
     const asks = view.questions?.some((question) => question.socket === socket.socket && !question.denied);
     if (socket.state === "needs_you" && !asks) state.talking[socket.socket] = true;
-    if (socket.waits)
-      state.waits[socket.socket] = Array.from({ length: socket.waits }, (_, n) => `?${socket.socket}-${n}`);
+    if (socket.waits) state.waits[socket.socket] = Array.from({ length: socket.waits }, () => ({ id: UNKNOWN }));
   }
   for (const edge of view.edges ?? [])
     state.edges[edge.id] = { taken: edge.taken, partial: false, forItem: 0, item: null, lastSeq: 0 };

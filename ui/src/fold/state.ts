@@ -9,7 +9,6 @@ import type {
   Plan,
   RunFailed,
   RunWaiting,
-  SocketState,
   UsageTotals,
 } from "../api/generated";
 
@@ -38,11 +37,6 @@ export interface Turn {
   cause: string;
 }
 
-export interface LoopItem {
-  key: string;
-  label: string | null;
-  state: SocketState;
-}
 export interface LoopState {
   id: string;
   entry: number;
@@ -53,6 +47,14 @@ export interface LoopState {
   sentBack: number;
   /** Items that a person ended before they were done. */
   skipped: number[];
+}
+/** An input that waits at a socket. */
+export interface Waiting {
+  id: string;
+  /** The edge that keeps it until a turn takes it (`latest`, `debounce`); otherwise it has left its edge. */
+  edge?: string;
+  /** The reason why a scheduled socket runs; it is taken beside other inputs. */
+  tick?: boolean;
 }
 export interface EdgeState {
   taken: number;
@@ -115,7 +117,11 @@ export interface CastState {
   /** Multi-turn sockets that have answered and wait to be told more, or to be finished. */
   talking: Record<string, true>;
   open: Record<string, number[]>;
-  waits: Record<string, string[]>;
+  waits: Record<string, Waiting[]>;
+  /** Edges in their quiet period: what waits on them is not taken yet. */
+  quiet: Record<string, true>;
+  /** The newest tick of each scheduled socket. */
+  ticks: Record<string, string>;
   edges: Record<string, EdgeState>;
   payloadEdge: Record<string, string>;
   loops: Record<string, LoopState>;
@@ -165,6 +171,8 @@ export function emptyState(castId: string): CastState {
     talking: {},
     open: {},
     waits: {},
+    quiet: {},
+    ticks: {},
     edges: {},
     payloadEdge: {},
     loops: {},

@@ -1,8 +1,8 @@
 // Questions to the state: where a socket stands, what is said of a cast in one sentence.
 import type { Node as PlanNode, SocketState } from "../api/generated";
 import { oneLine } from "../shared/text";
-import { itemKey } from "./fold";
-import type { CastState, LoopItem, LoopState, Turn } from "./state";
+import { itemIndex, itemKey } from "./fold";
+import type { CastState, LoopState, Turn } from "./state";
 
 export function lastTurn(state: CastState, socket: string): Turn | undefined {
   return state.turns.findLast((turn) => turn.socket === socket);
@@ -10,6 +10,14 @@ export function lastTurn(state: CastState, socket: string): Turn | undefined {
 
 export function isOpen(state: CastState, socket: string): boolean {
   return (state.open[socket] ?? []).length > 0;
+}
+
+/** How many inputs the next turn of a socket would take, by the rule of the server. */
+export function waitsAt(state: CastState, socket: string): number {
+  const inputs = (state.waits[socket] ?? []).filter(({ edge }) => !edge || !state.quiet[edge]);
+  if (state.plan?.nodes[socket]?.consume !== "one") return inputs.length;
+  const ticks = inputs.filter((input) => input.tick).length;
+  return ticks + (inputs.length > ticks ? 1 : 0);
 }
 
 /** Whether the cast waits for a person about this socket. */
@@ -30,7 +38,7 @@ export function socketState(state: CastState, socket: string): SocketState {
   if (asksAt(state, socket) && state.waiting?.reason === "stall") return "stalled";
   if ((question && !question.denied) || state.talking[socket]) return "needs_you";
   if (open) return "running";
-  if ((state.waits[socket] ?? []).length > 0) return "queued";
+  if (waitsAt(state, socket) > 0) return "queued";
   return (state.completed[socket] ?? 0) > 0 ? "done" : "idle";
 }
 
@@ -71,9 +79,8 @@ export function openLoop(state: CastState, socket: string): LoopState | null {
 export function itemTitle(state: CastState, key: string): string {
   const turn = state.turns.findLast((one) => one.item === key && one.itemLabel);
   if (turn?.itemLabel) return turn.itemLabel;
-  for (const loop of Object.values(state.loops))
-    for (const item of loop.labels.keys()) if (itemKey(item) === key && loop.labels[item]) return loop.labels[item];
-  return key;
+  const index = itemIndex(key);
+  return Object.values(state.loops).find((loop) => loop.labels[index])?.labels[index] ?? key;
 }
 
 /** The same with the key behind it, for lists. */
@@ -82,19 +89,15 @@ export function titled(state: CastState, key: string): string {
   return title === key ? key : `${title} (${key})`;
 }
 
-export function loopItems(state: CastState, loop: LoopState): LoopItem[] {
+/** Where the items of a loop stand, by their place: there may be thousands. */
+export function itemStates(state: CastState, loop: LoopState): (index: number) => SocketState {
   const now = itemStateNow(state, loop);
-  return Array.from({ length: loop.total }, (_, index) => ({
-    key: itemKey(index),
-    label: loop.labels[index] ?? null,
-    state: loop.skipped.includes(index)
-      ? "aborted"
-      : loop.exhausted || index < loop.index
-        ? "done"
-        : index === loop.index
-          ? now
-          : "idle",
-  }));
+  const skipped = new Set(loop.skipped);
+  return (index) => {
+    if (skipped.has(index)) return "aborted";
+    if (loop.exhausted || index < loop.index) return "done";
+    return index === loop.index ? now : "idle";
+  };
 }
 
 function itemStateNow(state: CastState, loop: LoopState): SocketState {

@@ -15,7 +15,16 @@ import { LineDrawn } from "./LineDrawn";
 import { type Drawn, FULL, type Point, WRAPPED } from "./layout";
 import { End, Region, SocketCard } from "./nodes";
 import { loopOf } from "./rows";
-import type { CardNode, CardView, EndNode, LineEdge, LineView, RegionNode, RegionView } from "./types";
+import {
+  type CardNode,
+  type CardView,
+  type EndNode,
+  type LineEdge,
+  type LineView,
+  NO_ITEMS,
+  type RegionNode,
+  type RegionView,
+} from "./types";
 import "./graph.css";
 
 export { Badges, KindIcon } from "./KindIcon";
@@ -54,7 +63,7 @@ function nodesOf(props: GraphProps, drawn: Drawn): (CardNode | RegionNode | EndN
     zIndex: -10 + index,
     data: {
       id,
-      view: props.regions[id] ?? { items: [], text: "", note: "", current: null },
+      view: props.regions[id] ?? NO_ITEMS,
       item: props.item,
       onItem: props.onItem,
     },

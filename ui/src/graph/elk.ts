@@ -5,7 +5,8 @@ import { newElk } from "./elk-engine";
 import { type Drawn, FULL, layout, type Sizes } from "./layout";
 
 let engine: ReturnType<typeof newElk> | undefined;
-function elk(): ReturnType<typeof newElk> {
+/** Elk, which loads while the page still asks for a graph. */
+export function elk(): ReturnType<typeof newElk> {
   engine ??= newElk();
   return engine;
 }
@@ -29,7 +30,6 @@ export function useDrawing(grid: Grid | null | undefined, sizes: Sizes = FULL): 
   const [drawn, setDrawn] = useState<Drawn | null>(null);
   useEffect(() => {
     let left = false;
-    // Elk loads while the page still asks for the graph.
     elk();
     if (!grid) return;
     void drawing(grid, sizes).then((made) => {

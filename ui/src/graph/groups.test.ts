@@ -1,16 +1,15 @@
 import { expect, test } from "vitest";
-import type { LoopItem } from "../fold";
+import type { SocketState } from "../api/generated";
 import { groupItems } from "./groups";
 
-const items = (count: number, running: number): LoopItem[] =>
-  Array.from({ length: count }, (_, index) => ({
-    key: `WI-${index + 1}`,
-    label: null,
-    state: index < running ? "done" : index === running ? "running" : "idle",
-  }));
+const running =
+  (place: number) =>
+  (index: number): SocketState =>
+    index < place ? "done" : index === place ? "running" : "idle";
+const items = (total: number) => ({ total, labels: [] });
 
 test("every item is in one group, and what stands out is what is shown", () => {
-  const groups = groupItems(items(250, 101), 60);
+  const groups = groupItems(items(250), running(101));
   expect(groups.length).toBeLessThanOrEqual(60);
   expect(groups.reduce((sum, group) => sum + group.size, 0)).toBe(250);
   const now = groups.filter((group) => group.state === "running");
@@ -21,6 +20,6 @@ test("every item is in one group, and what stands out is what is shown", () => {
 });
 
 test("few items are groups of one", () => {
-  expect(groupItems(items(3, 1), 60).map((group) => group.size)).toEqual([1, 1, 1]);
-  expect(groupItems([], 60)).toEqual([]);
+  expect(groupItems(items(3), running(1)).map((group) => group.size)).toEqual([1, 1, 1]);
+  expect(groupItems(items(0), running(0))).toEqual([]);
 });

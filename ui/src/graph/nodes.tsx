@@ -4,7 +4,6 @@ import { Crosshair } from "lucide-react";
 import { memo } from "react";
 import { Item, Mark, State } from "../shared/parts";
 import { oneLine } from "../shared/text";
-import { groupItems } from "./groups";
 import { Badges, KindIcon } from "./KindIcon";
 import type { CardNode, EndNode, RegionNode } from "./types";
 
@@ -55,49 +54,38 @@ export const SocketCard = memo(({ data }: NodeProps<CardNode>) => {
 
 /** Words up to 24 items, cells up to 120, then neighbours share one. */
 function ItemStrip({ id, view, item, onItem }: RegionNode["data"]) {
-  const words = view.items.length <= 24;
+  const { cells } = view;
+  const words = cells.length <= 24;
+  const shared = (cells[0]?.size ?? 1) > 1;
   const here = item ?? view.current;
-  if (view.items.length > 120)
-    return (
-      <div className="rstrip tight" role="group" aria-label={`Items of ${id}`}>
-        {groupItems(view.items, 60).map((group) => (
-          <button
-            key={group.first}
-            type="button"
-            className={`st ${group.state} nopan`}
-            aria-pressed={here === group.pick}
-            aria-label={`${group.first} to ${group.last}: ${group.done} of ${group.size} done`}
-            title={`${group.first} to ${group.last}: ${group.done} of ${group.size} done`}
-            data-testid={`items-${group.first}`}
-            onClick={() => onItem(group.pick)}
-          />
-        ))}
-      </div>
-    );
   return (
     <div className={`rstrip${words ? "" : " tight"}`} role="group" aria-label={`Items of ${id}`}>
-      {view.items.map((one) => (
-        <button
-          key={one.key}
-          type="button"
-          className={`st ${one.state} nopan`}
-          aria-pressed={here === one.key}
-          aria-label={`${oneLine(one.label ?? "", 80)} ${one.key}: ${one.state.replace("_", " ")}`.trim()}
-          data-testid={`item-${one.key}`}
-          data-state={one.state}
-          title={`${oneLine(one.label ?? "", 120)} ${one.key}`.trim()}
-          onClick={() => onItem(one.key)}
-        >
-          {words ? (
-            <>
-              <Mark state={one.state} />
-              <span className="cut">
-                <Item itemKey={one.key} title={one.label} />
-              </span>
-            </>
-          ) : null}
-        </button>
-      ))}
+      {cells.map(({ first, last, label, state, done, size, pick }) => {
+        const group = `${first} to ${last}: ${done} of ${size} done`;
+        const named = `${oneLine(label ?? "", 80)} ${first}: ${state.replace("_", " ")}`.trim();
+        return (
+          <button
+            key={first}
+            type="button"
+            className={`st ${state} nopan`}
+            aria-pressed={here === pick}
+            aria-label={shared ? group : named}
+            title={shared ? group : `${oneLine(label ?? "", 120)} ${first}`.trim()}
+            data-testid={shared ? `items-${first}` : `item-${first}`}
+            data-state={state}
+            onClick={() => onItem(pick)}
+          >
+            {words ? (
+              <>
+                <Mark state={state} />
+                <span className="cut">
+                  <Item itemKey={first} title={label} />
+                </span>
+              </>
+            ) : null}
+          </button>
+        );
+      })}
     </div>
   );
 }
@@ -112,7 +100,7 @@ export const Region = memo(({ data }: NodeProps<RegionNode>) => {
         <span className="cut">{view.text}</span>
         <span className="faint cut">{view.note}</span>
         <span className="grow" />
-        {view.items.length > 0 ? (
+        {view.cells.length > 0 ? (
           <button
             type="button"
             className="btn quiet small nopan"
@@ -120,7 +108,7 @@ export const Region = memo(({ data }: NodeProps<RegionNode>) => {
             data-testid="follow"
           >
             <Crosshair className="ico s" />
-            {item ? `Locked on ${oneLine(view.items.find((one) => one.key === item)?.label || item, 40)}` : "Following"}
+            {item ? `Locked on ${oneLine(view.locked || item, 40)}` : "Following"}
           </button>
         ) : null}
       </div>

@@ -1,7 +1,7 @@
 // What the graph is told of each card, line and region, and how its library wants to hear it.
 import type { Edge, Node } from "@xyflow/react";
 import type { SocketState } from "../api/generated";
-import type { LoopItem } from "../fold";
+import type { ItemGroup } from "./groups";
 import type { Point } from "./layout";
 import type { Line } from "./rows";
 
@@ -26,11 +26,15 @@ export interface LineView {
   spent: boolean;
 }
 export interface RegionView {
-  items: LoopItem[];
+  /** Its items; where they are many, neighbours share a cell. */
+  cells: ItemGroup[];
   text: string;
   note: string;
   current: string | null;
+  /** The title of the item that a person looks at. */
+  locked: string | null;
 }
+export const NO_ITEMS: RegionView = { cells: [], text: "", note: "", current: null, locked: null };
 
 export type CardNode = Node<
   {

@@ -1,5 +1,6 @@
 // One cast as the page holds it: its events, and the fold over them. Everything that is shown comes from here.
 
+import { queryOptions } from "@tanstack/react-query";
 import { createStore, useStore } from "zustand";
 import { get, segment } from "../api/client";
 import { field } from "../api/events";
@@ -14,6 +15,8 @@ export const WHOLE_MAX = 3000;
 const TAIL = 400;
 const PAGE = 1000;
 const CHECKPOINT_EVERY = 128;
+/** A flood of events is drawn at this pace, so that the page has time for who uses it. */
+const DRAW_EVERY_MS = 100;
 const LIVE_LINES_MAX = 400;
 const LIVE_LINE_CHARS_MAX = 2000;
 /** All lines together: laying out much more than this at every frame would stop the page. */
@@ -56,6 +59,7 @@ export class CastStore {
   private queue: EventLine[] = [];
   private news: LiveWords[] = [];
   private frame: number | ReturnType<typeof setTimeout> | null = null;
+  private flushed = Number.NEGATIVE_INFINITY;
   private checkpoints = new Map<number, CastState>();
   private stopped: Promise<EventLine[]> | null = null;
   private catching = false;
@@ -84,9 +88,12 @@ export class CastStore {
       const events = await this.read(1, view.lastSeq);
       this.held.setState({ view, events, whole: true, state: fold(emptyState(this.id), events) });
     } else {
+      // The graph is shown before the newest turns are read.
+      this.held.setState({ view, events: [], whole: false, state: fromView(view) });
       const at = Math.max(1, view.lastSeq - TAIL);
-      const [base, events] = await Promise.all([this.view(at), this.read(at + 1, view.lastSeq)]);
-      this.held.setState({ view, events, whole: false, state: fold(fromView(base), events) });
+      const [base, read] = await Promise.all([this.view(at), this.read(at + 1, view.lastSeq)]);
+      const events = [...read, ...this.get().events];
+      this.held.setState({ events, state: fold(fromView(base), events) });
       void this.noteStopped(base, at).catch(() => {});
     }
     return true;
@@ -135,7 +142,7 @@ export class CastStore {
     return out;
   }
 
-  /** Takes an event of the stream. They are folded once a frame, however many come. */
+  /** Takes an event of the stream. They are folded at a pace, however many come. */
   push(event: EventLine): void {
     const worded = withWords(event);
     if (worded === event) {
@@ -161,12 +168,14 @@ export class CastStore {
 
   private schedule(): void {
     if (this.frame !== null) return;
-    // A hidden tab draws no frames, but its state must be current when it is looked at.
     const run = () => {
       this.frame = null;
+      this.flushed = performance.now();
       this.flush();
     };
-    this.frame = document.hidden ? setTimeout(run, 100) : requestAnimationFrame(run);
+    const rest = this.flushed + DRAW_EVERY_MS - performance.now();
+    // A hidden tab draws no frames, but its state must be current when it is looked at.
+    this.frame = document.hidden || rest > 0 ? setTimeout(run, rest) : requestAnimationFrame(run);
   }
 
   private flush(): void {
@@ -216,27 +225,23 @@ export class CastStore {
   heldAt(seq: number): CastState | null {
     const { whole, events, state } = this.get();
     if (state && seq >= state.seq) return state;
-    if (!whole) return null;
-    const base = Math.floor(seq / CHECKPOINT_EVERY) * CHECKPOINT_EVERY;
-    return fold(this.checkpoint(base), events.slice(base, seq));
+    if (whole) {
+      const base = Math.floor(seq / CHECKPOINT_EVERY) * CHECKPOINT_EVERY;
+      return fold(this.checkpoint(base), events.slice(base, seq));
+    }
+    const held = client.getQueryData(this.stretch(seq).queryKey);
+    return held ? fold(held.from, held.events.slice(0, seq - held.from.seq)) : null;
   }
 
-  /** The same, asked for. A stretch of events is read once, however many of them are looked at. */
-  async at(seq: number): Promise<CastState> {
-    const held = this.heldAt(seq);
-    if (held) return held;
+  /** The question for the events around one. A stretch is read once, however many of its events are looked at. */
+  stretch(seq: number) {
     const base = Math.max(1, (Math.floor(seq / TAIL) - 1) * TAIL);
-    const [from, events] = await this.stretch(base);
-    return fold(from, events.slice(0, seq - base));
-  }
-
-  private stretch(base: number): Promise<[CastState, EventLine[]]> {
-    return client.fetchQuery({
+    return queryOptions({
       queryKey: ["stretch", this.id, this.project, base],
       queryFn: async () => {
         const end = Math.min(base + 2 * TAIL, this.get().view?.lastSeq ?? base);
         const [view, events] = await Promise.all([this.view(base), this.read(base + 1, end)]);
-        return [fromView(view, await this.stoppedBefore(view, base)), events];
+        return { from: fromView(view, await this.stoppedBefore(view, base)), events };
       },
       staleTime: Number.POSITIVE_INFINITY,
       structuralSharing: false,

@@ -41,8 +41,9 @@ export function money(cost: number | null | undefined): string {
   return `$${cost.toFixed(cost > 0 && cost < 0.01 ? 4 : 2)}`;
 }
 
+const whole = new Intl.NumberFormat("en");
 export function count(value: number): string {
-  return value.toLocaleString("en");
+  return whole.format(value);
 }
 
 /** 251k, 1.6M: for places with little room. */

@@ -1,4 +1,5 @@
 // The graph as a list: what a narrow screen shows in its place.
+import { memo } from "react";
 import type { Grid, GridSocket } from "../../api/generated";
 import type { CardView, LineView, RegionView } from "../../graph/Graph";
 import { Badges, KindIcon } from "../../graph/KindIcon";
@@ -16,13 +17,13 @@ interface OutlineProps {
   onLine: (line: string) => void;
 }
 
-export function Outline(props: OutlineProps) {
+export const Outline = memo(function Outline(props: OutlineProps) {
   return (
     <section className="outline" aria-label="Sockets" data-testid="outline">
       <Rows {...props} inside={null} />
     </section>
   );
-}
+});
 
 function Rows(props: OutlineProps & { inside: string | null }) {
   const { grid, inside } = props;
@@ -40,7 +41,9 @@ function Rows(props: OutlineProps & { inside: string | null }) {
           <strong>{row.loop}</strong> {region?.text}
           <div className="faint">{region?.note}</div>
         </header>
-        {region && region.items.length > 0 ? <Strip cells={region.items} label={region.note} /> : null}
+        {region && region.cells.length > 0 ? (
+          <Strip cells={region.cells.map(({ first, state }) => ({ key: first, state }))} label={region.note} />
+        ) : null}
         <Rows {...props} inside={row.loop} />
       </div>
     );

@@ -1,13 +1,14 @@
 // The bar of time: events from left to right, chapters by item, marks where something happened to the work.
 import { ChevronLeft, ChevronRight, Pause, Play } from "lucide-react";
 import { memo, useEffect, useRef, useState } from "react";
-import type { CastState, Mark, MarkKind } from "../../fold";
+import type { CastState, Chapter, Mark, MarkKind } from "../../fold";
 import { count } from "../../shared/format";
 import { oneLine } from "../../shared/text";
 import { typing } from "../../shared/typing";
 
 const SPEEDS = [1, 5, 25] as const;
 const MARKS_MAX = 60;
+const CHAPTERS_MAX = 120;
 const signs: Record<MarkKind, string> = {
   back: "↺",
   failed: "×",
@@ -23,6 +24,12 @@ export function shownMarks(marks: Mark[]): Mark[] {
   const asked = new Set(marks.filter((mark) => mark.kind === "asked").map((mark) => mark.seq));
   const isWait = (mark: Mark) => mark.kind === "paused" && (asked.has(mark.seq - 1) || asked.has(mark.seq - 2));
   return marks.filter((mark) => mark.kind !== "resumed" && !isWait(mark)).slice(-MARKS_MAX);
+}
+
+/** Chapters that have room: where they are many, neighbours share one. */
+export function shownChapters(chapters: Chapter[]): Chapter[] {
+  const size = Math.ceil(chapters.length / CHAPTERS_MAX);
+  return size > 1 ? chapters.filter((_, index) => index % size === 0) : chapters;
 }
 
 interface TimeBarProps {
@@ -73,7 +80,7 @@ export const TimeBar = memo(function TimeBar({ state, tip, past, offline, onAt }
   const wide = (events: number) => `calc(${(events / Math.max(1, end - 1)) * 100}% - 2px)`;
   /** How far a chapter lies behind the event that is looked at. */
   const reached = (from: number, to: number) => wide(Math.max(Math.min(to, state.seq) - from, 0));
-  const chapters = tip.chapters.length > 0 ? tip.chapters : [{ from: 1, label: "" }];
+  const chapters = tip.chapters.length > 0 ? shownChapters(tip.chapters) : [{ from: 1, label: "" }];
   const marks = shownMarks(tip.marks);
   const ticks = tip.turns.length <= 200 ? tip.turns : [];
   return (

@@ -3,6 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { type CastState, castState, nameOf, sentence, shownState } from "../../fold";
+import { elk } from "../../graph/elk";
 import { Graph } from "../../graph/Graph";
 import { linesOf } from "../../graph/rows";
 import { CastStore, useCast } from "../../shared/cast-store";
@@ -42,6 +43,7 @@ export function Cast({ id, link = null }: { id: string; link?: TurnLink | null }
     meta: { once: true },
   });
   const ready = tip !== null;
+  useEffect(() => void elk(), []);
   // The address names the project, so that every link from here leads to it.
   useEffect(() => {
     if (ready && project && !isExported()) change({ project });
@@ -107,16 +109,14 @@ function useStore(id: string, project: string | null): CastStore {
 
 /** The state as of an event; until it is read, the one that was shown before. */
 function useStateAt(store: CastStore, at: number | null, tip: CastState | null): CastState | null {
-  const held = useMemo(() => (at === null || !tip ? tip : store.heldAt(at)), [store, at, tip]);
-  const { data } = useQuery({
-    queryKey: ["state", store.id, store.project, at],
-    queryFn: () => store.at(at ?? 0),
-    enabled: at !== null && tip !== null && held === null,
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
-    structuralSharing: false,
-  });
-  return held ?? data ?? tip;
+  const before = useRef({ store, state: tip });
+  const asks = at !== null && tip !== null && !store.get().whole;
+  const { data } = useQuery({ ...store.stretch(at ?? 0), enabled: asks });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the answer is where the store looks for it.
+  const held = useMemo(() => (at === null || !tip ? tip : store.heldAt(at)), [store, at, tip, data]);
+  const state = held ?? (before.current.store === store ? before.current.state : null) ?? tip;
+  before.current = { store, state };
+  return state;
 }
 
 interface CastPageProps {
@@ -161,7 +161,7 @@ function CastPage(props: CastPageProps) {
 
   const cards = useSettled(grid ? cardsOf(state, grid, live, now, past) : {});
   const lines = useSettled(grid ? linesOfState(state, grid, flashed) : {});
-  const regions = useSettled(grid ? regionsOf(state, grid) : {});
+  const regions = useSettled(grid ? regionsOf(state, grid, item) : {});
   const line = useMemo(
     () => (grid ? linesOf(grid).find((one) => one.id === search.get("line")) : undefined),
     [grid, search],

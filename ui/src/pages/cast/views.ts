@@ -1,7 +1,20 @@
 // From the state of a cast to what its graph shows.
 import type { Grid } from "../../api/generated";
-import { type CastState, currentItem, isOpen, itemTitle, lastTurn, litEdges, loopItems, shownState } from "../../fold";
+import {
+  type CastState,
+  currentItem,
+  isOpen,
+  itemIndex,
+  itemStates,
+  itemTitle,
+  lastTurn,
+  litEdges,
+  shownState,
+  waitsAt,
+} from "../../fold";
 import type { CardView, LineView, RegionView } from "../../graph/Graph";
+import { groupItems } from "../../graph/groups";
+import { NO_ITEMS } from "../../graph/types";
 import type { LiveText } from "../../shared/cast-store";
 import { materiaColor } from "../../shared/color";
 import { duration } from "../../shared/format";
@@ -36,7 +49,7 @@ export function cardOf(
   else if (where === "done" && last?.durationMs !== undefined) word = `Done ${duration(last.durationMs, true)}`;
   const note = noteOf(state, socket);
   const newest = open && !past ? live?.lines.findLast((line) => line.trim() !== "") : undefined;
-  const waits = state.waits[socket]?.length ?? 0;
+  const waits = waitsAt(state, socket);
   const text = newest ?? last?.preview ?? (waits > 0 ? `${waits} ${waits === 1 ? "input waits" : "inputs wait"}` : "");
   return {
     state: where,
@@ -103,22 +116,23 @@ function stillAt(state: CastState, item: string): boolean {
   return Object.values(state.loops).some((loop) => currentItem(loop)?.key === item);
 }
 
-export function regionsOf(state: CastState, grid: Grid): Record<string, RegionView> {
+export function regionsOf(state: CastState, grid: Grid, item: string | null): Record<string, RegionView> {
   const out: Record<string, RegionView> = {};
   for (const id of Object.keys(grid.loops ?? {})) {
     const loop = state.loops[id];
     if (!loop) {
-      out[id] = { items: [], text: "not entered yet", note: "", current: null };
+      out[id] = { ...NO_ITEMS, text: "not entered yet" };
       continue;
     }
     const now = currentItem(loop);
     const stopped = loop.skipped.length;
     const done = (loop.exhausted ? loop.total : loop.index) - loop.skipped.filter((index) => index < loop.index).length;
     out[id] = {
-      items: loopItems(state, loop),
+      cells: groupItems(loop, itemStates(state, loop)),
       text: now ? `item ${loop.index + 1} of ${loop.total} “${oneLine(now.label, 60)}”` : `all ${loop.total} items`,
       note: `${done} done${loop.sentBack && state.turnsFrom <= 1 ? ` · ${loop.sentBack} sent back` : ""}${stopped ? ` · ${stopped} stopped` : ""}`,
       current: now?.key ?? null,
+      locked: item ? (loop.labels[itemIndex(item)] ?? null) : null,
     };
   }
   return out;

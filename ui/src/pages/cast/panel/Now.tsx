@@ -1,7 +1,7 @@
 // What a socket puts out right now.
 
 import type { TurnView } from "../../../api/generated";
-import type { Turn } from "../../../fold";
+import { type Turn, waitsAt } from "../../../fold";
 import { useCast } from "../../../shared/cast-store";
 import { count } from "../../../shared/format";
 import { plain } from "../../../shared/text";
@@ -33,7 +33,7 @@ export function NowTab({
       </>
     );
   }
-  const waits = state.waits[socket]?.length ?? 0;
+  const waits = waitsAt(state, socket);
   return (
     <>
       <p className="dim">

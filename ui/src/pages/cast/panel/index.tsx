@@ -36,6 +36,16 @@ export interface PanelProps {
   target: Target;
 }
 
+/** A list for a picker has so many entries at the most; the history has all. */
+const PICK_MAX = 100;
+
+/** The newest of a list, and the one that is chosen. */
+function newest<T>(list: T[], chosen: T): T[] {
+  const place = list.indexOf(chosen);
+  const from = Math.max(0, list.length - PICK_MAX);
+  return [...(place >= 0 && place < from ? [chosen] : []), ...list.slice(from)];
+}
+
 export function FocusPanel(props: PanelProps) {
   const { store, state, past, socket, item, search, change, onEvent, now } = props;
   const turns = state.turns.filter((turn) => turn.socket === socket);
@@ -61,6 +71,7 @@ export function FocusPanel(props: PanelProps) {
   const twice = beside && wide && (tab === "input" || tab === "output");
   const place = turn ? turns.indexOf(turn) : -1;
   const items = [...new Set(turns.map((one) => one.item).filter((key): key is string => key !== null))];
+  const here = item ?? turn?.item ?? "";
   const files = turn?.endSeq ? (full?.artifacts.length ?? 0) : 0;
   return (
     <aside
@@ -95,10 +106,10 @@ export function FocusPanel(props: PanelProps) {
           {items.length > 0 ? (
             <Pick
               label="Item"
-              value={item ?? turn?.item ?? ""}
+              value={here}
               testid="pick-item"
               onPick={(value) => change({ item: value, turn: null })}
-              options={items.map((key) => ({ value: key, label: titled(state, key) }))}
+              options={newest(items, here).map((key) => ({ value: key, label: titled(state, key) }))}
             />
           ) : null}
           {turn ? (
@@ -107,7 +118,7 @@ export function FocusPanel(props: PanelProps) {
               value={String(turn.seq)}
               testid="pick-turn"
               onPick={(value) => change({ turn: value, item: null })}
-              options={turns.map((one) => ({
+              options={newest(turns, turn).map((one) => ({
                 value: String(one.seq),
                 label: `${one.visit}${one.attempt > 1 ? `, attempt ${one.attempt}` : ""} of ${turns.at(-1)?.visit}`,
               }))}

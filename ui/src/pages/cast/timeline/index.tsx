@@ -12,7 +12,17 @@ import { oneLine } from "../../../shared/text";
 import type { DockProps } from "../Dock";
 import { LoopLane } from "./LoopLane";
 import { type Rest, restsOf } from "./rests";
-import { axisStep, eventsIn, idleStretches, type Scale, type Span, scaleOf, type Window } from "./scale";
+import {
+  axisStep,
+  BAR_MIN,
+  eventsIn,
+  idleStretches,
+  type Scale,
+  type Span,
+  scaleOf,
+  uncovered,
+  type Window,
+} from "./scale";
 import { useAxis } from "./useAxis";
 
 export interface TimelineProps extends DockProps {
@@ -35,7 +45,12 @@ export function Timeline(props: TimelineProps) {
   const goesOn = (state.status === "running" || state.status === "waiting") && !past && !isExported();
   const runs = goesOn && state.status === "running";
   const span = spanOf(state, turns, only, goesOn ? now : state.ts / 1000);
-  const bars = turns.map((turn) => ({ from: turn.start / 1000, to: turn.end ? turn.end / 1000 : span.to }));
+  const bars = turns.map((turn) => ({
+    turn,
+    kind: barState(turn),
+    from: turn.start / 1000,
+    to: turn.end ? turn.end / 1000 : span.to,
+  }));
   const { idle, usual } = idleStretches(bars, span);
   const cut = search.get("idle") !== "shown";
   const scale = scaleOf(span, cut ? idle : [], usual);
@@ -45,12 +60,10 @@ export function Timeline(props: TimelineProps) {
     const found = brushed ? eventsIn(events, brushed) : null;
     change({ evfrom: found?.from ?? null, evto: found?.to ?? null });
   });
-  // Asked once: at each bar it would lay out the page anew.
-  const laneWidth = axis.lane.current?.clientWidth ?? 780;
   const places: Places = {
     left: (time) => `${axis.at(time) * 100}%`,
-    wide: (from, to, least = 3) => `max(${least}px, ${Math.max(0, axis.at(to) - axis.at(from)) * 100}%)`,
-    room: (from, to) => (axis.at(to) - axis.at(from)) * laneWidth,
+    wide: (from, to, least = BAR_MIN) => `max(${least}px, ${Math.max(0, axis.at(to) - axis.at(from)) * 100}%)`,
+    room: (from, to) => (axis.at(to) - axis.at(from)) * axis.width,
   };
   const chosen = axis.drag ?? chosenSpan(search, events);
   return (
@@ -121,21 +134,22 @@ export function Timeline(props: TimelineProps) {
                   .map((rest) => (
                     <RestBar key={`${rest.kind}${rest.from}`} rest={rest} end={span.to} places={places} scale={scale} />
                   ))}
-                {turns
-                  .filter((turn) => turn.socket === lane.id)
-                  .map((turn, index, own) => (
-                    <TurnBar
-                      key={turn.seq}
-                      state={state}
-                      turn={turn}
-                      next={(own[index + 1]?.start ?? span.to * 1000) / 1000}
-                      end={span.to}
-                      scale={scale}
-                      view={view}
-                      places={places}
-                      onPick={() => change({ socket: turn.socket, turn: turn.seq, item: null })}
-                    />
-                  ))}
+                {uncovered(
+                  bars.filter(({ turn }) => turn.socket === lane.id),
+                  places.room,
+                ).map(({ turn }, index, own) => (
+                  <TurnBar
+                    key={turn.seq}
+                    state={state}
+                    turn={turn}
+                    next={own[index + 1]?.from ?? span.to}
+                    end={span.to}
+                    scale={scale}
+                    view={view}
+                    places={places}
+                    onPick={() => change({ socket: turn.socket, turn: turn.seq, item: null })}
+                  />
+                ))}
               </div>
             </div>
           ),

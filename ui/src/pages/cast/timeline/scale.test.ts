@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { EventLine } from "../../../api/generated";
 import { restsOf } from "./rests";
-import { ALL, eventsIn, idleStretches, moved, scaleOf, zoomed } from "./scale";
+import { ALL, eventsIn, idleStretches, moved, scaleOf, uncovered, zoomed } from "./scale";
 
 const turns = [
   { from: 0, to: 10 },
@@ -56,6 +56,13 @@ test("a brush picks the events of its span", () => {
   const events = [1, 2, 3, 4].map((seq) => ({ seq, ts: seq * 1000 }));
   expect(eventsIn(events, { from: 1.5, to: 3 })).toEqual({ from: 2, to: 3 });
   expect(eventsIn(events, { from: 9, to: 10 })).toBeNull();
+});
+
+test("bars that another covers are not drawn; a longer one and one of another kind are", () => {
+  const bar = (from: number, to: number, kind = "done") => ({ from, to, kind });
+  const bars = [bar(0, 1), bar(1, 2), bar(2, 9), bar(10, 11), bar(11, 12, "failed")];
+  const room = (from: number, to: number) => to - from;
+  expect(uncovered(bars, room).map((one) => one.from)).toEqual([0, 2, 10, 11]);
 });
 
 describe("rests", () => {

@@ -96,6 +96,22 @@ export function axisStep(ms: number): number {
   return steps.find((step) => ms / step <= 7) ?? Math.ceil(ms / 6 / 86_400_000) * 86_400_000;
 }
 
+/** How wide a bar is at the least, in pixels. */
+export const BAR_MIN = 3;
+
+/** Bars that are seen: without those that the one before, of the same kind, covers. */
+export function uncovered<T extends Span & { kind: string }>(
+  bars: T[],
+  room: (from: number, to: number) => number,
+): T[] {
+  let last: T | null = null;
+  return bars.filter((bar) => {
+    if (last && last.kind === bar.kind && room(last.from, bar.to) <= BAR_MIN) return false;
+    last = bar;
+    return true;
+  });
+}
+
 /** The first and the last event within a span of time. */
 export function eventsIn(
   events: readonly { seq: number; ts: number }[],

@@ -7,6 +7,8 @@ const BRUSH_MIN_PX = 5;
 
 export interface Axis {
   lane: RefObject<HTMLDivElement | null>;
+  /** How wide a lane is, in pixels. */
+  width: number;
   /** The place of a time in what is looked at, as a share of its width. */
   at: (time: number) => number;
   /** The times between which the reader drags, while they do. */
@@ -26,6 +28,7 @@ export function useAxis(
 ): Axis {
   const lane = useRef<HTMLDivElement>(null);
   const [drag, setDrag] = useState<Span | null>(null);
+  const [width, setWidth] = useState(780);
   const began = useRef<{ x: number; time: number } | null>(null);
   const shareAt = (x: number): number => {
     const box = lane.current?.getBoundingClientRect();
@@ -57,6 +60,12 @@ export function useAxis(
     element.addEventListener("wheel", onWheel, { passive: false });
     return () => element.removeEventListener("wheel", onWheel);
   }, []);
+  // Told when it changes: to ask while drawing would lay out the page at each event.
+  useEffect(() => {
+    const watched = new ResizeObserver(() => setWidth(lane.current?.clientWidth ?? 780));
+    if (lane.current) watched.observe(lane.current);
+    return () => watched.disconnect();
+  }, []);
   const spanTo = (x: number): Span | null => {
     if (!began.current || Math.abs(x - began.current.x) < BRUSH_MIN_PX) return null;
     const time = scale.time(shareAt(x));
@@ -64,6 +73,7 @@ export function useAxis(
   };
   return {
     lane,
+    width,
     drag,
     at: (time) => (scale.at(time) - view.from) / (view.to - view.from),
     handlers: {
