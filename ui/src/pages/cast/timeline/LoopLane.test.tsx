@@ -16,7 +16,7 @@ function lane(total: number) {
     end: (n + 1) * 1_000_000,
   }));
   const loop = { id: "items", entry: 1, index: total, total, exhausted: true, labels: [], sentBack: 0, skipped: [] };
-  const plan = { loops: { items: { members: ["build"] } } };
+  const plan = { nodes: {}, loops: { items: { members: ["build"] } } };
   const state = { ...emptyState("cast"), turns, loops: { items: loop }, plan } as never;
   const share = (from: number, to: number) => (to - from) / (total * 1000);
   const places = {
