@@ -34,6 +34,7 @@ pub async fn cast(
     let span = tracing::info_span!("cast", %id);
     let cast = async {
         let (lease, driver) = Box::pin(begun_with_room(world, id, created.into())).await?;
+        let options = Options { term: lease.term(), ..options };
         drive(world, &lease, driver, &options, asks, UnderWay::default()).await
     };
     cast.instrument(span).await
@@ -94,6 +95,7 @@ pub async fn carry_on(
 ) -> Result<Phase, EngineError> {
     let span = tracing::info_span!("cast", id = %loaded.run().id());
     let cast = async {
+        let options = Options { term: lease.term(), ..options };
         // In a box: what happens once takes no room in the run from then on.
         let taken_up = Box::pin(taken_up(world, lease.epoch(), loaded, command, &options)).await;
         let (driver, under_way) = taken_up?;

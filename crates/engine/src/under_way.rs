@@ -254,6 +254,7 @@ fn kept(
 fn job((world, options): (&World, &Options), driver: &Driver, started: u64) -> (TurnJob, Held) {
     let order = order(driver, &options.folders, started);
     let (source, stop) = StopSource::new();
+    let stop = stop.within(options.term.clone());
     let (tighten, tightened) = Tightened::channel();
     let held = Held { stop: source, tighten, mode: order.global_mode };
     let live = live(world, &order.run, &order.node);

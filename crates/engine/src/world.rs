@@ -8,6 +8,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::{
     Approval, ClaimError, Clock, DriveError, Journal, LoadError, Observer, Posted, Receipt, Runner,
+    Term,
 };
 
 /// Everything outside that a run needs.
@@ -40,6 +41,8 @@ pub struct Options {
     pub go_on: GoOnFrom,
     /// Says when the run is handed over to another process.
     pub leave: Leaving,
+    /// The end of the lease, which the engine fills in.
+    pub term: Term,
 }
 
 /// How soon a process hands a run over.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use async_nats::HeaderMap;
 use materia_contract::RunId;
-use materia_engine::{ClaimError, Epoch, Lease};
+use materia_engine::{ClaimError, Epoch, Lease, Term};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
@@ -93,13 +93,15 @@ pub(crate) async fn claim(inner: &Arc<Inner>, run: &RunId) -> Result<Lease, Clai
     };
     tracing::debug!(cast = %run, %epoch, "claimed");
     let (tell, lost) = watch::channel(false);
+    let lasts = connection.lease;
+    let (renewed, term) = watch::channel(Instant::now() + lasts);
     let (free, freed) = std::sync::mpsc::channel();
     let (stop, stopped) = tokio::sync::oneshot::channel();
     drop(connection.run(async move {
         tokio::select! {
             // The sender goes with the lease, and says nothing.
             _ = stopped => {}
-            () = key.renew() => {
+            () = key.renew(&renewed) => {
                 let _ = tell.send(true);
                 return;
             }
@@ -108,7 +110,9 @@ pub(crate) async fn claim(inner: &Arc<Inner>, run: &RunId) -> Result<Lease, Clai
         let _ = free.send(());
     }));
     let held = Held { stop: Some(stop), freed, connection: Arc::clone(connection) };
-    Ok(Lease::new(epoch, std::sync::Mutex::new(held)).until(lost))
+    let lease = Lease::new(epoch, std::sync::Mutex::new(held)).until(lost);
+    // Nobody takes the run of a process that works alone.
+    Ok(if connection.options.yields { lease.within(Term::of(term)) } else { lease })
 }
 
 /// Appends a mark to a run; its sequence is the epoch.
@@ -171,7 +175,7 @@ impl Key {
     }
 
     /// Renews the key again and again; returns when the lease is lost.
-    async fn renew(&mut self) {
+    async fn renew(&mut self, told: &watch::Sender<Instant>) {
         let lease = self.connection.lease;
         let options = &self.connection.options;
         // Who works alone waits for its server as long as for any answer: nobody takes its run meanwhile.
@@ -180,6 +184,8 @@ impl Key {
         let mut renewed = Instant::now();
         loop {
             tokio::time::sleep(lease / 3).await;
+            // The server counts from the moment at which it stores the key, which is later.
+            let mut begun = Instant::now();
             loop {
                 if renewed.elapsed() >= limit {
                     tracing::warn!(key = self.name, "the lease could not be renewed");
@@ -198,8 +204,10 @@ impl Key {
                     Ok(Published::Unknown(_)) | Err(_) => {}
                 }
                 tokio::time::sleep(crate::connection::REPEAT_AFTER).await;
+                begun = Instant::now();
             }
-            renewed = Instant::now();
+            renewed = begun;
+            told.send_replace(begun + lease);
         }
     }
 

@@ -8,6 +8,7 @@ mod bench;
 #[path = "../../../nats/tests/nats/server.rs"]
 #[allow(dead_code, reason = "other tests use more of it")]
 mod server;
+mod takeover;
 mod workers;
 
 use serde_json::{Value, json};

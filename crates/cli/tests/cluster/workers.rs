@@ -33,9 +33,7 @@ impl Worker {
         std::fs::read_to_string(&self.log).unwrap()
     }
 
-    pub(crate) fn signal(&self, signal: libc::c_int) {
-        let signals = [(libc::SIGTERM, "TERM"), (libc::SIGSTOP, "STOP"), (libc::SIGCONT, "CONT")];
-        let name = signals.iter().find(|(number, _)| *number == signal).unwrap().1;
+    pub(crate) fn signal(&self, name: &str) {
         let pid = self.child.id().to_string();
         let sent = std::process::Command::new("kill").args([&format!("-{name}"), &pid]).status();
         assert!(sent.unwrap().success());
@@ -66,11 +64,11 @@ fn contents(ran: &Ran, bench: &Bench) -> Vec<String> {
     ran.lines().into_iter().map(|event| kept(event).replace(&folder, "PROJECT")).collect()
 }
 
-fn events(bench: &Bench, servers: &Servers, id: &str) -> Vec<String> {
+pub(crate) fn events(bench: &Bench, servers: &Servers, id: &str) -> Vec<String> {
     types(&on(bench, servers, &["events", id, "--json"]).exits(0))
 }
 
-fn workers(bench: &Bench, servers: &Servers) -> Vec<Value> {
+pub(crate) fn workers(bench: &Bench, servers: &Servers) -> Vec<Value> {
     on(bench, servers, &["workers", "--json"]).exits(0).lines()
 }
 
@@ -192,7 +190,7 @@ fn a_worker_that_ends_hands_its_casts_over() {
     let words = ["cast", "--detach", "--script", "answers.json", "--cast-id", "c1", "go"];
     on(&bench, &servers, &words).exits(0);
     bench.wait_for("begun");
-    first.signal(libc::SIGTERM);
+    first.signal("TERM");
     until("it has heard", || first.said().contains("no further turn begins"));
     until("the list says so", || workers(&bench, &servers)[0]["ends"] == true);
     bench.write("go", "");
@@ -224,7 +222,7 @@ fn a_turn_that_outlasts_the_grace_time_runs_again() {
     let words = ["cast", "--detach", "--script", "answers.json", "--cast-id", "c1", "go"];
     on(&bench, &servers, &words).exits(0);
     bench.wait_for("begun");
-    first.signal(libc::SIGTERM);
+    first.signal("TERM");
     assert!(first.child.wait().unwrap().success());
     bench.write("go", "");
     let _second = Worker::start(&bench, &servers, &[]);

@@ -7,6 +7,7 @@ use materia_contract::{CastLine, ChainHash, Command, CommandId, Record, RunId, b
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
+use super::term::Term;
 use super::{Blobs, BoxFuture, Disk, DiskUsage, Tail, weight};
 
 /// The default number of bytes of records in one read: few enough to stay in the cache of the processor until they
@@ -293,6 +294,7 @@ pub struct Lease {
     epoch: Epoch,
     /// Says that it was lost; `None` where that cannot happen while the holder lives.
     lost: Option<watch::Receiver<bool>>,
+    term: Term,
     _holder: Box<dyn std::any::Any + Send + Sync>,
 }
 
@@ -300,13 +302,25 @@ impl Lease {
     /// The lease of this epoch, around whatever keeps others out.
     #[must_use]
     pub fn new(epoch: Epoch, holder: impl std::any::Any + Send + Sync) -> Self {
-        Self { epoch, lost: None, _holder: Box::new(holder) }
+        Self { epoch, lost: None, term: Term::default(), _holder: Box::new(holder) }
     }
 
     /// The same, where it can be lost: `lost` becomes true then.
     #[must_use]
     pub fn until(self, lost: watch::Receiver<bool>) -> Self {
         Self { lost: Some(lost), ..self }
+    }
+
+    /// The same, where another process may take the run after the end of a term.
+    #[must_use]
+    pub fn within(self, term: Term) -> Self {
+        Self { term, ..self }
+    }
+
+    /// The end after which another process may take the run.
+    #[must_use]
+    pub fn term(&self) -> Term {
+        self.term.clone()
     }
 
     /// Resolves when the lease is lost, which ends the right to drive the run; never, if it is not.

@@ -11,6 +11,7 @@ mod memory;
 mod observer;
 mod runner;
 mod tail;
+mod term;
 mod weight;
 
 pub use approval::{Approval, Approves, Pinned};
@@ -28,6 +29,7 @@ pub use runner::{
     Tightened, TurnFault, TurnJob, TurnOrder, TurnReport, Work,
 };
 pub use tail::{Tail, follow};
+pub use term::Term;
 pub(crate) use weight::nothing;
 pub use weight::{Disk, DiskUsage};
 

@@ -2,6 +2,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::term::Term;
 use materia_contract::time::Micros;
 use materia_contract::{
     ErrorCode, FileState, GlobalMode, Limits, Node, NodeId, OUTPUT_MB_DEFAULT, OwnWorkspace, Parse,
@@ -111,7 +112,8 @@ impl TurnJob {
     /// The same turn, with `stop` to end it.
     #[must_use]
     pub fn stopped_by(mut self, stop: Stop) -> Self {
-        self.control.stop = stop;
+        let term = self.control.stop.term();
+        self.control.stop = stop.within(term);
         self
     }
 }
@@ -385,13 +387,28 @@ pub struct TurnFault {
 
 /// Tells a turn that it should end.
 #[derive(Debug, Clone)]
-pub struct Stop(watch::Receiver<bool>);
+pub struct Stop {
+    asked: watch::Receiver<bool>,
+    term: Term,
+}
 
 impl Stop {
     /// Resolves when the turn should end.
     pub async fn asked(&mut self) {
         // An error means that the source is gone: the driver was dropped, so end as well.
-        let _ = self.0.wait_for(|asked| *asked).await;
+        let _ = self.asked.wait_for(|asked| *asked).await;
+    }
+
+    /// The same for a turn whose programs must end with a lease.
+    #[must_use]
+    pub fn within(self, term: Term) -> Self {
+        Self { term, ..self }
+    }
+
+    /// The end of the lease under which the turn runs.
+    #[must_use]
+    pub fn term(&self) -> Term {
+        self.term.clone()
     }
 }
 
@@ -404,7 +421,7 @@ impl StopSource {
     #[must_use]
     pub fn new() -> (Self, Stop) {
         let (sender, receiver) = watch::channel(false);
-        (Self(sender), Stop(receiver))
+        (Self(sender), Stop { asked: receiver, term: Term::default() })
     }
 
     /// Asks the turn to end.

@@ -92,7 +92,7 @@ pub(super) async fn follow(
 ) -> Course {
     let mark = order.mark.clone();
     let (spec, input) = spec(order, limits);
-    let link = match Link::open(supervisor, spec, mark, input, limits.grace) {
+    let link = match Link::open(supervisor, spec, mark, input, (limits.grace, stop.term())) {
         Ok(link) => link,
         Err(error) => {
             let why = format!("its supervisor did not start: {error}");

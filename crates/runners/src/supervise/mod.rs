@@ -16,6 +16,7 @@
 //!   result. The supervisor does not wait for a pipe that a process outside of the tree holds open.
 //! * materia asks (`T`): all processes get SIGTERM (or SIGINT), a grace period, then SIGKILL.
 //! * materia dies: its end of the pipe closes, and all processes get SIGKILL at once.
+//! * The lease of the run lapses, because materia was stopped or has lost its servers: the same.
 //!
 //! The supervisor has its own session, so that a Ctrl-C on the terminal only reaches materia; the child has its own
 //! group in it. In Planning mode the child is started from inside a sandbox, which every descendant inherits; the
@@ -123,7 +124,7 @@ fn supervise() -> io::Result<()> {
     };
 
     let started = pump::start(&mut child, input, &spec, &sink)
-        .and_then(|(pumps, input)| Ok((pumps, Watch::start(&child, control, input)?)));
+        .and_then(|(pumps, input)| Ok((pumps, Watch::start(&child, control, input, spec.term())?)));
     let (pumps, watch) = started.inspect_err(|_| {
         // No thread could be started to watch the tree, so it must not live.
         tree::signal_descendants(rustix::process::Signal::KILL);

@@ -1,7 +1,7 @@
 //! Protocol between materia and the supervisor.
 //!
 //! To the supervisor: the length of the spec (four bytes, little endian), the spec as JSON, the child's input, and
-//! later at most one [`POLITE`]; with a dialogue also any number of [`INPUT`] and one [`NO_MORE`]. From it: frames of
+//! later at most one [`POLITE`] and any number of [`RENEWED`]; with a dialogue also any number of [`INPUT`] and one [`NO_MORE`]. From it: frames of
 //! a tag byte, a length (four bytes, little endian) and that many bytes; the last one has the tag [`VERDICT`] and
 //! begins with the [`Token`] of the spec. Only materia and the supervisor know the token, so another process with the
 //! pipe cannot forge the result.
@@ -23,6 +23,8 @@ use crate::approved_files::Pin;
 
 /// Asks the supervisor to end the tree, politely first.
 pub(crate) const POLITE: u8 = b'T';
+/// Announces that the lease of the run was renewed: the milliseconds that are left (four bytes, little endian).
+pub(crate) const RENEWED: u8 = b'R';
 /// Announces more input for the child: a length (four bytes, little endian) and that many bytes.
 pub(crate) const INPUT: u8 = b'I';
 /// Closes the child's input.
@@ -72,6 +74,9 @@ pub(crate) struct Spec {
     /// A file that is locked as long as a process of the tree lives.
     #[serde(default)]
     pub(crate) lock: Option<RawPath>,
+    /// The milliseconds that the tree may live without [`RENEWED`]; absent means for ever.
+    #[serde(default)]
+    pub(crate) term_ms: Option<u32>,
     /// Files that must be as they were approved when the program starts.
     #[serde(default)]
     pub(crate) pinned: Vec<Pin>,
@@ -144,6 +149,11 @@ impl Spec {
     /// How long a polite end may take.
     pub(crate) fn grace(&self) -> Duration {
         Duration::from_millis(self.grace_ms)
+    }
+
+    /// How long the tree may live before it is renewed.
+    pub(crate) fn term(&self) -> Option<Duration> {
+        self.term_ms.map(|left| Duration::from_millis(left.into()))
     }
 
     /// The mark that the child carries; empty where it has none.

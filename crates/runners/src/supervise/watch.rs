@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 
 use super::cgroup::{self, Group};
-use super::protocol::{CONTENT_BYTES_MAX, INPUT, NO_MORE, POLITE};
+use super::protocol::{CONTENT_BYTES_MAX, INPUT, NO_MORE, POLITE, RENEWED};
 use super::tree;
 
 /// How long those who end together with the child may take to do so by themselves.
@@ -29,6 +29,8 @@ enum Notice {
     Empty,
     /// materia asks for a polite end.
     Polite,
+    /// The tree may live so long from now on.
+    Renewed(Duration),
     /// materia is gone.
     Gone,
 }
@@ -50,6 +52,8 @@ pub(super) struct Watch {
     empty: bool,
     polite: bool,
     gone: bool,
+    /// When the lease of the run lapses, if it can.
+    lapses: Option<Instant>,
     group: Option<Gathering>,
 }
 
@@ -79,18 +83,22 @@ impl Gathering {
 }
 
 impl Watch {
-    /// Starts to watch the child and the pipe from materia, whose input for the child goes to `input`.
+    /// Starts to watch the child and the pipe from materia, whose input for the child goes to `input`. After the `term`
+    /// the tree ends, unless it was renewed.
     pub(super) fn start(
         child: &Child,
         control: File,
         input: Option<Sender<Vec<u8>>>,
+        term: Option<Duration>,
     ) -> io::Result<Self> {
         let (sender, notices) = channel();
         let reaper = sender.clone();
         let child = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         thread::Builder::new().spawn(move || reap(child, &reaper))?;
         thread::Builder::new().spawn(move || listen(control, input, &sender))?;
-        Ok(Self { notices, status: None, empty: false, polite: false, gone: false, group: None })
+        let lapses = term.map(|term| Instant::now() + term);
+        let (polite, gone) = (false, false);
+        Ok(Self { notices, status: None, empty: false, polite, gone, lapses, group: None })
     }
 
     /// Waits until the child ends or materia asks for the end, then ends all processes of the tree. A long turn gets a
@@ -104,7 +112,12 @@ impl Watch {
             self.group = Group::of(mark).and_then(Gathering::start);
         }
         while self.goes_on() {
-            self.hear(None);
+            // Without its lease the run may go on elsewhere: the tree ends as if materia were gone.
+            let left = self.lapses.map(|end| end.saturating_duration_since(Instant::now()));
+            self.gone |= left.is_some_and(|left| left.is_zero());
+            if self.goes_on() {
+                self.hear(left);
+            }
         }
         if self.gone {
             // At once.
@@ -167,6 +180,7 @@ impl Watch {
             Ok(Notice::ChildEnded(status)) => self.status = Some(status),
             Ok(Notice::Empty) => self.empty = true,
             Ok(Notice::Polite) => self.polite = true,
+            Ok(Notice::Renewed(left)) => self.lapses = Some(Instant::now() + left),
             Ok(Notice::Gone) => self.gone = true,
             Err(RecvTimeoutError::Timeout) => {}
             // Both threads are done: no process is left, and materia is gone.
@@ -207,6 +221,10 @@ fn listen(mut control: File, mut input: Option<Sender<Vec<u8>>>, notices: &Sende
                 }
                 Err(_) => Notice::Gone,
             },
+            Ok(1) if byte[0] == RENEWED => match four(&mut control) {
+                Ok(left) => Notice::Renewed(Duration::from_millis(left.into())),
+                Err(_) => Notice::Gone,
+            },
             Ok(1) if byte[0] == NO_MORE => {
                 input = None;
                 continue;
@@ -224,13 +242,18 @@ fn listen(mut control: File, mut input: Option<Sender<Vec<u8>>>, notices: &Sende
 
 /// Reads further input for the child.
 fn more(control: &mut File) -> io::Result<Vec<u8>> {
-    let mut length = [0; 4];
-    control.read_exact(&mut length)?;
-    let length = u32::from_le_bytes(length) as usize;
+    let length = four(control)? as usize;
     if length > CONTENT_BYTES_MAX {
         return Err(io::ErrorKind::InvalidData.into());
     }
     let mut bytes = vec![0; length];
     control.read_exact(&mut bytes)?;
     Ok(bytes)
+}
+
+/// Reads a number of four bytes.
+fn four(control: &mut File) -> io::Result<u32> {
+    let mut bytes = [0; 4];
+    control.read_exact(&mut bytes)?;
+    Ok(u32::from_le_bytes(bytes))
 }

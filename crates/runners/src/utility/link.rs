@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use materia_contract::search_path;
-use materia_engine::Stop;
+use materia_engine::{Stop, Term};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, ChildStdin, Command};
@@ -20,7 +20,7 @@ use super::frames::{Frame, Frames, next_frame};
 use crate::supervise::PIPE_BYTES;
 use crate::supervise::mark::Mark;
 use crate::supervise::protocol::{
-    CONTENT_BYTES_MAX, INPUT, NO_MORE, POLITE, RawPath, Spec, Token, Verdict,
+    CONTENT_BYTES_MAX, INPUT, NO_MORE, POLITE, RENEWED, RawPath, Spec, Token, Verdict,
 };
 use crate::supervise::{mark, tree};
 
@@ -38,6 +38,10 @@ static SUPERVISORS: Mutex<Option<HashSet<u32>>> = Mutex::new(None);
 fn with_supervisors<T>(work: impl FnOnce(&mut HashSet<u32>) -> T) -> T {
     let mut supervisors = SUPERVISORS.lock().unwrap_or_else(PoisonError::into_inner);
     work(supervisors.get_or_insert_default())
+}
+
+fn left_ms(term: &Term) -> Option<u32> {
+    term.left().map(|left| u32::try_from(left.as_millis()).unwrap_or(u32::MAX))
 }
 
 /// How a program ended.
@@ -98,6 +102,16 @@ impl Control {
         }
     }
 
+    /// Tells the supervisor how long its tree may live from now on.
+    async fn renew(&mut self, left_ms: u32) {
+        self.fed().await;
+        let Self::Open(pipe) = self else { return };
+        let [a, b, c, d] = left_ms.to_le_bytes();
+        if pipe.write_all(&[RENEWED, a, b, c, d]).await.is_err() {
+            *self = Self::Closed;
+        }
+    }
+
     /// Asks the supervisor to end its tree politely, or lets it notice that we have lost interest.
     async fn end(&mut self) {
         if let Self::Open(pipe) = self
@@ -121,19 +135,23 @@ pub(crate) struct Link {
     control: Control,
     frames: Frames,
     grace: Duration,
+    /// The end of the lease under which the program runs.
+    term: Term,
 }
 
 impl Link {
-    /// Starts a supervisor and begins to tell it what to run. All that it starts carries the `mark`.
+    /// Starts a supervisor and begins to tell it what to run. All that it starts carries the `mark` and ends with the
+    /// `term`.
     pub(crate) fn open(
         program: &Path,
         mut spec: Spec,
         mark: Mark,
         input: Vec<u8>,
-        grace: Duration,
+        (grace, term): (Duration, Term),
     ) -> io::Result<Self> {
         let token = Token::new()?;
         spec.token = token;
+        spec.term_ms = left_ms(&term);
         if !spec.env_only && !spec.env.iter().any(|(name, _)| name == "PATH") {
             let path = search_path(std::env::var_os("PATH").as_deref());
             spec.env.push(("PATH".to_owned(), RawPath::from(&path)));
@@ -172,7 +190,7 @@ impl Link {
             Ok(pipe)
         });
         let frames = Frames::new(stdout, token);
-        Ok(Self { supervisor, pid, mark, control: Control::Feeding(feed), frames, grace })
+        Ok(Self { supervisor, pid, mark, control: Control::Feeding(feed), frames, grace, term })
     }
 
     /// Follows the program to its end, which comes after `limit` at the latest.
@@ -204,6 +222,11 @@ impl Link {
                 () = sleep_until(overdue), if ended.is_some() => {
                     break Err("did not end its program in time");
                 }
+                () = self.term.renewed() => {
+                    if let Some(left) = left_ms(&self.term) {
+                        self.control.renew(left).await;
+                    }
+                }
                 () = self.control.fed(), if matches!(self.control, Control::Feeding(_)) => {}
                 () = sleep_until(due.unwrap_or(far)), if due.is_some() => streams.tell(Instant::now()),
                 frame = next_frame(&mut self.frames, &mut self.supervisor) => match frame {
@@ -224,6 +247,17 @@ impl Link {
             tokio::select! {
                 biased;
                 () = self.control.fed() => {}
+                () = self.frames.ready() => break,
+            }
+        }
+        loop {
+            tokio::select! {
+                biased;
+                () = self.term.renewed() => {
+                    if let Some(left) = left_ms(&self.term) {
+                        self.control.renew(left).await;
+                    }
+                }
                 () = self.frames.ready() => break,
             }
         }

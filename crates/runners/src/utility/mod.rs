@@ -135,8 +135,9 @@ impl UtilityRunner {
         let begun = Instant::now();
         let secrets = Secrets::of_work(&job.work);
         let mut streams = Box::new(Streams::new(job, manner.keeps, &secrets));
-        let ending = match Link::open(&self.supervisor, spec, Mark::of(job), input, self.grace) {
-            Ok(link) => link.follow(job.timeout, stop, &mut streams).await,
+        let ends = (self.grace, stop.term());
+        let ending = match Link::open(&self.supervisor, spec, Mark::of(job), input, ends) {
+            Ok(link) => Box::pin(link.follow(job.timeout, stop, &mut streams)).await,
             Err(error) => {
                 let message = format!("{name} was not run: its supervisor did not start: {error}");
                 return faulted(ErrorCode::Internal, message);
