@@ -25,8 +25,8 @@ export const readConfig = (project: string) => get<ConfigBody>("/config", { proj
 export const saveConfig = (project: string, layer: string, file: string, text: string, hash: string) =>
   change<Saved>("PUT", `/config/${segment(layer)}/${segment(file)}`, { project }, hash, { text });
 
-export const check = (project: string, files: Record<string, string>, loadout: string | null) =>
-  post<Findings>("/check", { project, files, ...(loadout ? { loadout } : {}) });
+export const check = (project: string, files: Record<string, string>, loadout: string | null, signal?: AbortSignal) =>
+  post<Findings>("/check", { project, files, ...(loadout ? { loadout } : {}) }, newKey(), {}, signal);
 
 export const listDrafts = (project: string) => get<Drafts>("/drafts", { project });
 
@@ -52,9 +52,9 @@ export const simulate = (
   project: string,
   files: Record<string, string>,
   loadout: string,
-  request: string,
   choices: Choice[],
-) => post<Walk>("/simulate", { project, files, loadout, request, choices });
+  signal: AbortSignal,
+) => post<Walk>("/simulate", { project, files, loadout, request: "", choices }, newKey(), {}, signal);
 
 /** Every history of a loadout as it stands; the server stops when the request is given up. */
 export const explore = (project: string, files: Record<string, string>, loadout: string, signal: AbortSignal) =>

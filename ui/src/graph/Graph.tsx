@@ -2,6 +2,7 @@
 
 import { Panel, ReactFlow, ReactFlowProvider, useReactFlow, useStore } from "@xyflow/react";
 import { isEnd } from "../api/ends";
+import { Button } from "../shared/Button";
 import { ringOf } from "./rows";
 import "@xyflow/react/dist/base.css";
 import { Maximize, Minus, Plus } from "lucide-react";
@@ -169,23 +170,7 @@ function Flow(props: GraphProps & { drawn: Drawn }) {
       onlyRenderVisibleElements={props.grid.sockets.length > 60}
       proOptions={{ hideAttribution: true }}
     >
-      <Panel position="bottom-left" className="zoom">
-        <button type="button" className="btn quiet icon" aria-label="Zoom out" onClick={() => void flow.zoomOut()}>
-          <Minus className="ico" />
-        </button>
-        <Zoom />
-        <button type="button" className="btn quiet icon" aria-label="Zoom in" onClick={() => void flow.zoomIn()}>
-          <Plus className="ico" />
-        </button>
-        <button
-          type="button"
-          className="btn quiet icon"
-          aria-label="Fit the graph to the window"
-          onClick={() => void showAll(flow, drawn, width, height)}
-        >
-          <Maximize className="ico" />
-        </button>
-      </Panel>
+      <Zoom onFit={() => void showAll(flow, drawn, width, height)} />
       <Panel position="bottom-right" className="legend" aria-hidden="true">
         <Legend />
       </Panel>
@@ -193,9 +178,24 @@ function Flow(props: GraphProps & { drawn: Drawn }) {
   );
 }
 
-export function Zoom() {
+/** How large the graph is drawn. */
+export function Zoom({ onFit }: { onFit: () => void }) {
+  const flow = useReactFlow();
   const zoom = useStore((store) => store.transform[2]);
-  return <span className="pc">{Math.round(zoom * 100)} %</span>;
+  return (
+    <Panel position="bottom-left" className="zoom">
+      <Button look="quiet icon" aria-label="Zoom out" onClick={() => void flow.zoomOut()}>
+        <Minus className="ico" />
+      </Button>
+      <span className="pc">{Math.round(zoom * 100)} %</span>
+      <Button look="quiet icon" aria-label="Zoom in" onClick={() => void flow.zoomIn()}>
+        <Plus className="ico" />
+      </Button>
+      <Button look="quiet icon" aria-label="Fit the graph to the window" onClick={onFit}>
+        <Maximize className="ico" />
+      </Button>
+    </Panel>
+  );
 }
 
 const CONTROLS = 60;

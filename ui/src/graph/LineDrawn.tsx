@@ -2,7 +2,7 @@
 import { EdgeLabelRenderer, type EdgeProps } from "@xyflow/react";
 import { memo, type ReactNode } from "react";
 import type { Point } from "./layout";
-import { Arrow, Bead, lineWords, pathThrough } from "./lines";
+import { Arrow, Bead, lineWords, Order, pathThrough } from "./lines";
 import type { LineEdge } from "./types";
 
 export function Label({ at, className, children }: { at: Point; className: string; children: ReactNode }) {
@@ -67,16 +67,7 @@ export const LineDrawn = memo(({ data }: EdgeProps<LineEdge>) => {
             <span className="x">{taken}</span>
           </Label>
         ) : null}
-        {line.order > 0 && start && second ? (
-          <div
-            className="ord"
-            style={{
-              transform: `translate(-50%, -50%) translate(${start.x + 8}px, ${start.y + (second.y > start.y ? 10 : -8)}px)`,
-            }}
-          >
-            {line.order}
-          </div>
-        ) : null}
+        <Order line={line} points={points} />
       </EdgeLabelRenderer>
     </>
   );

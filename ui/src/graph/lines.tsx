@@ -1,6 +1,6 @@
 // Lines of a graph: how they run, and what they look like by condition.
 import type { Point } from "./layout";
-import type { LineKind } from "./rows";
+import type { Line, LineKind } from "./rows";
 
 /** A path through points with rounded corners. */
 export function pathThrough(points: Point[], radius = 6): string {
@@ -49,6 +49,18 @@ export function Bead({ at, feed, className }: { at: Point; feed: boolean; classN
         d={feed ? "M0-4.500 5-2 0 .5-5-2zM-5 .6 0 3.100 5 .6M-5 3 0 5.500 5 3" : "m-3.500 .3 2.400 2.500L3.500-2.800"}
       />
     </g>
+  );
+}
+
+/** Which of several lines is tried first, where it begins. */
+export function Order({ line, points }: { line: Line; points: Point[] }) {
+  const [start, second] = points;
+  if (line.order <= 0 || !start || !second) return null;
+  const at = `translate(${start.x + 8}px, ${start.y + (second.y > start.y ? 10 : -8)}px)`;
+  return (
+    <div className="ord" data-testid={`order-${line.id}`} style={{ transform: `translate(-50%, -50%) ${at}` }}>
+      {line.order}
+    </div>
   );
 }
 

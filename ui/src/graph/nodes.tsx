@@ -1,7 +1,9 @@
 // Cards, regions and the end: what stands in a graph.
+
 import { Handle, type NodeProps, Position } from "@xyflow/react";
 import { Crosshair } from "lucide-react";
 import { memo } from "react";
+import { Button } from "../shared/Button";
 import { Item, Mark, State } from "../shared/parts";
 import { oneLine } from "../shared/text";
 import { Badges, KindIcon } from "./KindIcon";
@@ -101,15 +103,10 @@ export const Region = memo(({ data }: NodeProps<RegionNode>) => {
         <span className="faint cut">{view.note}</span>
         <span className="grow" />
         {view.cells.length > 0 ? (
-          <button
-            type="button"
-            className="btn quiet small nopan"
-            onClick={() => onItem(item ? null : view.current)}
-            data-testid="follow"
-          >
+          <Button look="quiet small nopan" onClick={() => onItem(item ? null : view.current)} data-testid="follow">
             <Crosshair className="ico s" />
             {item ? `Locked on ${oneLine(view.locked || item, 40)}` : "Following"}
-          </button>
+          </Button>
         ) : null}
       </div>
       <ItemStrip id={id} view={view} item={item} onItem={onItem} />

@@ -3,6 +3,7 @@
 import { type ReactNode, useRef, useState } from "react";
 import { newKey } from "../api/client";
 import { type Act, commandLine, type Done, perform } from "./acts";
+import { Button } from "./Button";
 import { Cli, useLine } from "./Cli";
 import { Pop } from "./Pop";
 import { ErrorBox } from "./parts";
@@ -109,9 +110,7 @@ export function Confirm(
         <Cli words={commandLine(props.target.castId, props.act)} project={props.target.project} />
         {error ? <ErrorBox error={error} /> : null}
         <div className="foot">
-          <button type="button" className="btn" onClick={() => setOpen(false)}>
-            Cancel
-          </button>
+          <Button onClick={() => setOpen(false)}>Cancel</Button>
           <button
             type="button"
             className={`btn ${props.danger ? "danger" : "primary"}`}

@@ -1,5 +1,7 @@
 // A fault of one page does not take the others with it: it is told, and the rest goes on.
+
 import { Component, type ReactNode } from "react";
+import { Button } from "./Button";
 
 export class Boundary extends Component<{ children: ReactNode }, { fault: Error | null }> {
   override state: { fault: Error | null } = { fault: null };
@@ -16,9 +18,7 @@ export class Boundary extends Component<{ children: ReactNode }, { fault: Error 
         <h1>This page has an error</h1>
         <p className="error-box">{fault.message}</p>
         <p>Nothing was lost: casts continue without the page, and their log is complete.</p>
-        <button type="button" className="btn" onClick={() => this.setState({ fault: null })}>
-          Try again
-        </button>
+        <Button onClick={() => this.setState({ fault: null })}>Try again</Button>
       </div>
     );
   }

@@ -1,31 +1,25 @@
 // The long texts of something that is shown, each read when somebody asks for it.
+
 import { useState } from "react";
 import type { Json } from "../api/generated";
-import { type LongText, longText, readText } from "../api/texts";
+import { type LongText, longText } from "../api/texts";
+import { useText } from "./ask";
+import { Button } from "./Button";
 import { bytes } from "./format";
-import { noteRefusal } from "./live";
 import { plain } from "./text";
 
 export function LongTexts({ value, project }: { value: Json; project: string | null }) {
-  const [read, setRead] = useState<Record<string, string>>({});
-  const texts = found(value);
-  if (texts.length === 0) return null;
-  const show = (text: LongText) =>
-    readText(text, project).then((whole) => setRead((before) => ({ ...before, [text.hash]: whole })), noteRefusal);
+  return found(value).map((text) => <OneText key={text.hash} text={text} project={project} />);
+}
+
+function OneText({ text, project }: { text: LongText; project: string | null }) {
+  const [wanted, setWanted] = useState(false);
+  const { data } = useText(wanted ? `/blobs/${text.hash}` : null, { project });
+  if (data !== undefined) return <pre className="text">{plain(data)}</pre>;
   return (
-    <>
-      {texts.map((text) =>
-        read[text.hash] === undefined ? (
-          <button type="button" key={text.hash} className="btn small" onClick={() => void show(text)}>
-            Show the text of {bytes(text.bytes)} ({text.hash.slice(0, 12)})
-          </button>
-        ) : (
-          <pre key={text.hash} className="text">
-            {plain(read[text.hash] ?? "")}
-          </pre>
-        ),
-      )}
-    </>
+    <Button look="small" onClick={() => setWanted(true)}>
+      Show the text of {bytes(text.bytes)} ({text.hash.slice(0, 12)})
+    </Button>
   );
 }
 

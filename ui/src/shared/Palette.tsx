@@ -4,6 +4,7 @@ import type { CastSummary } from "../api/generated";
 import { type CastState, nameOf } from "../fold";
 import { castState } from "../fold/view";
 import { Dialog } from "./Dialog";
+import { FindField } from "./FindField";
 import { castPath, useLive, watchedCast } from "./live";
 import { State } from "./parts";
 import { changedSearch, navigate, searchNow } from "./router";
@@ -76,24 +77,16 @@ export function Palette({ onClose }: { onClose: () => void }) {
   };
   return (
     <Dialog label="Find" onClose={onClose} className="palette">
-      <input
-        className="field"
-        data-autofocus
+      <FindField
         data-testid="palette-input"
         aria-label="Find casts, sockets, events, pages"
         placeholder="Search requests, ids and pages; in a cast also sockets and events"
         value={words}
-        onChange={(event) => {
-          setWords(event.target.value);
-          setAt(0);
-        }}
-        onKeyDown={(event) => {
-          if (event.key === "ArrowDown") setAt(Math.min(at + 1, found.length - 1));
-          else if (event.key === "ArrowUp") setAt(Math.max(at - 1, 0));
-          else if (event.key === "Enter") go(found[at]?.to);
-          else return;
-          event.preventDefault();
-        }}
+        count={found.length}
+        at={at}
+        setAt={setAt}
+        onWords={setWords}
+        onTake={() => go(found[at]?.to)}
       />
       <ul>
         {found.map((one, index) => {

@@ -1,6 +1,8 @@
 // A text or a value, whole: folded where it is long, and unfolded in place.
+
 import { useState } from "react";
 import type { Json } from "../api/generated";
+import { Button } from "./Button";
 import { Code } from "./code";
 import { bytes, count } from "./format";
 import { CopyButton, Foreign } from "./parts";
@@ -33,9 +35,9 @@ export function Whole(props: {
       </section>
       <div className="row sm">
         {long ? (
-          <button type="button" className="btn small" aria-expanded={open} onClick={() => setOpen(!open)}>
+          <Button look="small" aria-expanded={open} onClick={() => setOpen(!open)}>
             {open ? "Collapse" : "Show all"}
-          </button>
+          </Button>
         ) : null}
         <span className="faint grow">
           {count(lines)} {lines === 1 ? "line" : "lines"}, {bytes(new TextEncoder().encode(text).length)}

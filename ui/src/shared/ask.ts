@@ -49,6 +49,17 @@ export function useText(path: string | null, query: Query = {}): UseQueryResult<
   });
 }
 
+/** Lets a person go on typing before something is asked; it ends with the question. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
+}
+
 /** Asks anew, once the server is back: what failed, and what may have changed meanwhile. What was opened stays. */
 export function askAgain(): void {
   void client.invalidateQueries({ predicate: (query) => query.state.status === "error" || !query.meta?.once });

@@ -1,7 +1,9 @@
 // All keys, on `?`, and what the signs of a graph mean.
+
 import type { SocketState } from "../api/generated";
 import { KindIcon } from "../graph/KindIcon";
 import { Legend } from "../graph/Legend";
+import { Button } from "./Button";
 import { Dialog } from "./Dialog";
 import { State } from "./parts";
 import "./keys.css";
@@ -64,9 +66,7 @@ export function Keys({ onClose }: { onClose: () => void }) {
       <div className="signs lines dim">
         <Legend />
       </div>
-      <button type="button" className="btn" onClick={onClose}>
-        Close
-      </button>
+      <Button onClick={onClose}>Close</Button>
     </Dialog>
   );
 }

@@ -1,8 +1,10 @@
 // The frame around an exported cast: what the file is, and the cast page.
+
 import { FileText, Moon, Sun } from "lucide-react";
 import { useState } from "react";
 import { Cast } from "../pages/cast";
 import { Boundary } from "../shared/Boundary";
+import { Button } from "../shared/Button";
 import { count } from "../shared/format";
 import { CopyButton } from "../shared/parts";
 import { oneLine } from "../shared/text";
@@ -58,9 +60,8 @@ function Look() {
     () => theme() === "dark" || (theme() === "system" && matchMedia("(prefers-color-scheme: dark)").matches),
   );
   return (
-    <button
-      type="button"
-      className="btn quiet icon"
+    <Button
+      look="quiet icon"
       aria-label={dark ? "Light" : "Dark"}
       onClick={() => {
         applyTheme(dark ? "light" : "dark");
@@ -69,7 +70,7 @@ function Look() {
       }}
     >
       {dark ? <Sun className="ico" /> : <Moon className="ico" />}
-    </button>
+    </Button>
   );
 }
 

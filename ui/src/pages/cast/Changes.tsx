@@ -4,6 +4,7 @@ import { useState } from "react";
 import { segment } from "../../api/client";
 import type { WorkspaceDiff, WorkspaceFile } from "../../api/generated";
 import { useGet } from "../../shared/ask";
+import { Button } from "../../shared/Button";
 import { DiffView } from "../../shared/DiffView";
 import { byFile } from "../../shared/diff";
 import { count } from "../../shared/format";
@@ -44,17 +45,12 @@ export function Changes({ castId, project, turn, depends = "" }: ChangesProps) {
       <ul className="files">
         {files.map((file, index) => (
           <li key={file.path}>
-            <button
-              type="button"
-              className="btn quiet small"
-              aria-pressed={index === place}
-              onClick={() => setChosen(file.path)}
-            >
+            <Button look="quiet small" aria-pressed={index === place} onClick={() => setChosen(file.path)}>
               <span className="mono cut">
                 <Foreign text={file.path} />
               </span>
               <span className="faint nowrap">{linesOf(file)}</span>
-            </button>
+            </Button>
           </li>
         ))}
       </ul>

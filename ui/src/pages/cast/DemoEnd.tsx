@@ -3,6 +3,7 @@
 import { useState } from "react";
 import type { CastState } from "../../fold";
 import { Confirm, type Target } from "../../shared/ActButton";
+import { Button } from "../../shared/Button";
 import { Cli } from "../../shared/Cli";
 import { isDemo, keepDemo } from "../../shared/demo";
 import { Pop } from "../../shared/Pop";
@@ -51,16 +52,15 @@ export function DemoEnd({ state, target }: { state: CastState; target: Target })
           <Cli words={["materia", "ui"]} project={false} />
         </div>
       </Pop>
-      <button
-        type="button"
-        className="btn quiet"
+      <Button
+        look="quiet"
         onClick={() => {
           keepDemo(null);
           setClosed(true);
         }}
       >
         Close
-      </button>
+      </Button>
     </section>
   );
 }

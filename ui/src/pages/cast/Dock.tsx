@@ -1,8 +1,10 @@
 // The dock under the graph: timeline, events, output, state, cost, files.
+
 import { ChevronDown, ChevronUp, Maximize, X, ZoomIn } from "lucide-react";
 import { memo, type PointerEvent, useRef, useState } from "react";
 import type { CastState } from "../../fold";
 import type { Target } from "../../shared/ActButton";
+import { Button } from "../../shared/Button";
 import type { CastStore } from "../../shared/cast-store";
 import { isExported } from "../../shared/exported";
 import { keep, kept } from "../../shared/kept";
@@ -95,15 +97,14 @@ export const Dock = memo(function Dock(props: DockProps) {
         {tab === "timeline" && open ? (
           <TimelineTools search={search} change={change} view={view} setView={setView} />
         ) : null}
-        <button
-          type="button"
-          className="btn quiet small icon"
+        <Button
+          look="quiet small icon"
           aria-label={open ? "Close the dock" : "Open the dock"}
           aria-expanded={open}
           onClick={() => setOpen(!open)}
         >
           {open ? <ChevronDown className="ico" /> : <ChevronUp className="ico" />}
-        </button>
+        </Button>
       </div>
       <div className="dbody" id="dock-body" role="tabpanel" aria-labelledby={`dock-${tab}`} hidden={!open} tabIndex={0}>
         {tab === "timeline" ? <Timeline {...props} view={view} setView={setView} /> : null}
@@ -129,18 +130,17 @@ function TimelineTools(
     <>
       {brushed ? (
         <span className="chip" data-testid="brushed">
-          <button type="button" className="btn quiet small" onClick={() => change({ dock: "events" })}>
+          <Button look="quiet small" onClick={() => change({ dock: "events" })}>
             Events {brushed} to {search.get("evto")}
-          </button>
-          <button
-            type="button"
-            className="btn quiet small icon"
+          </Button>
+          <Button
+            look="quiet small icon"
             aria-label="Clear the event filter"
             data-testid="clear-brush"
             onClick={() => change({ evfrom: null, evto: null })}
           >
             <X className="ico s" />
-          </button>
+          </Button>
         </span>
       ) : (
         <span className="brush-hint faint sm wide-only nowrap cut">Drag over a span to filter the events</span>
@@ -156,30 +156,22 @@ function TimelineTools(
         ]}
       />
       {search.get("idle") === "shown" ? (
-        <button type="button" className="btn small" data-testid="cut-idle" onClick={() => change({ idle: null })}>
+        <Button look="small" data-testid="cut-idle" onClick={() => change({ idle: null })}>
           Cut idle time
-        </button>
+        </Button>
       ) : null}
-      <button
-        type="button"
-        className="btn quiet small icon"
+      <Button
+        look="quiet small icon"
         aria-label="Zoom in on the timeline"
         data-testid="tl-in"
         onClick={() => setView(zoomed(view, middle, 0.5))}
       >
         <ZoomIn className="ico" />
-      </button>
-      <button
-        type="button"
-        className="btn quiet small"
-        disabled={whole}
-        aria-label="Fit"
-        data-testid="tl-fit"
-        onClick={() => setView(ALL)}
-      >
+      </Button>
+      <Button look="quiet small" disabled={whole} aria-label="Fit" data-testid="tl-fit" onClick={() => setView(ALL)}>
         <Maximize className="ico s" />
         <span className="fit-word">Fit</span>
-      </button>
+      </Button>
     </>
   );
 }

@@ -1,7 +1,9 @@
 // The rows of the log: only those that are seen are in the page. One of them can be opened as it is written.
+
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useMemo, useRef } from "react";
 import type { EventLine } from "../../api/generated";
+import { Button } from "../../shared/Button";
 import { eventWords } from "../../shared/eventWords";
 import { clock } from "../../shared/format";
 import { JsonText } from "../../shared/JsonTree";
@@ -102,9 +104,9 @@ export function EventRows({ total, rowAt, want, itemOf, at, follow, open, projec
           <div className="row">
             <strong className="grow">Event {event.seq}</strong>
             <CopyButton text={JSON.stringify(event, null, 2)} label="Copy the event" />
-            <button type="button" className="btn quiet small" onClick={() => change({ event: null })}>
+            <Button look="quiet small" onClick={() => change({ event: null })}>
               Close
-            </button>
+            </Button>
           </div>
           <JsonText value={event as never} />
           <LongTexts value={event.data} project={project} />

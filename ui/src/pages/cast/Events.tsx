@@ -7,6 +7,7 @@ import { field } from "../../api/events";
 import type { EventLine } from "../../api/generated";
 import { readEvents } from "../../api/texts";
 import { nameOf, titled } from "../../fold";
+import { Button } from "../../shared/Button";
 import { useCast } from "../../shared/cast-store";
 import { count } from "../../shared/format";
 import { ErrorBox, Pick } from "../../shared/parts";
@@ -116,14 +117,13 @@ export function EventsTab({ store, state, past, search, change }: DockProps) {
             <span className="sm">
               {filter.from} to {filter.to}
             </span>
-            <button
-              type="button"
-              className="btn quiet small icon"
+            <Button
+              look="quiet small icon"
               aria-label="Show all events"
               onClick={() => change({ evfrom: null, evto: null })}
             >
               <X className="ico s" />
-            </button>
+            </Button>
           </span>
         ) : null}
         <GoTo

@@ -5,6 +5,7 @@ import { useState } from "react";
 import { type CastState, nameOf } from "../../fold";
 import { Confirm, type Target } from "../../shared/ActButton";
 import { type Act, commandLine, type Done, perform } from "../../shared/acts";
+import { Button } from "../../shared/Button";
 import { Cli } from "../../shared/Cli";
 import { Pop } from "../../shared/Pop";
 import { ErrorBox, Pick } from "../../shared/parts";
@@ -90,16 +91,14 @@ export function Fork({ state, target, past, socket, onDone }: ForkProps) {
           <p>
             The fork <span className="mono">{failed.castId}</span> exists but is not running.
           </p>
-          <button
-            type="button"
-            className="btn"
+          <Button
             onClick={() => {
               setFailed(null);
               onDone({ castId: failed.castId }, act);
             }}
           >
             Go to it
-          </button>
+          </Button>
         </Pop>
       ) : null}
     </>

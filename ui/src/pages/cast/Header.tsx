@@ -1,8 +1,10 @@
 // The head of a cast: what was asked, where it stands, what it has spent, what can be done.
+
 import { memo, useState } from "react";
 import { type CastState, castState, sentence } from "../../fold";
 import type { Target } from "../../shared/ActButton";
 import { type Act, commandLine, type Done } from "../../shared/acts";
+import { Button } from "../../shared/Button";
 import { Cli } from "../../shared/Cli";
 import { isExported } from "../../shared/exported";
 import { count, duration, money, short } from "../../shared/format";
@@ -143,9 +145,9 @@ export const Header = memo(function Header({ state, tip, past, driven, now, targ
             . The same as
           </span>
           <Cli bare words={commandLine(target.castId, last.act)} />
-          <button type="button" className="btn quiet small" onClick={() => setLast(null)}>
+          <Button look="quiet small" onClick={() => setLast(null)}>
             Close
-          </button>
+          </Button>
         </div>
       ) : null}
     </header>

@@ -3,6 +3,7 @@
 import { useState } from "react";
 import { ActButton } from "../../shared/ActButton";
 import { type Act, commandLine } from "../../shared/acts";
+import { Button } from "../../shared/Button";
 import { Cli } from "../../shared/Cli";
 import { Pop } from "../../shared/Pop";
 import { Seg } from "../../shared/parts";
@@ -81,9 +82,7 @@ export function Modes({ state, target, onDone }: ActProps) {
             <div className="dim">Nothing is interrupted and nothing is lost.</div>
             <Cli words={commandLine(target.castId, act)} />
             <div className="foot">
-              <button type="button" className="btn" onClick={() => setAct(null)}>
-                Cancel
-              </button>
+              <Button onClick={() => setAct(null)}>Cancel</Button>
               <ActButton
                 className="btn primary"
                 target={target}

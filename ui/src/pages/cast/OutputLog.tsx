@@ -3,6 +3,7 @@
 import { useState } from "react";
 import { field } from "../../api/events";
 import { nameOf, type Turn } from "../../fold";
+import { Button } from "../../shared/Button";
 import { useCast } from "../../shared/cast-store";
 import { duration } from "../../shared/format";
 import { Pick, Seg } from "../../shared/parts";
@@ -65,9 +66,9 @@ export function OutputLog({ store, state, search, change, onSelect }: DockProps)
         <span className="faint sm grow r">
           {hits.length} of {ended.length} turns
         </span>
-        <button type="button" className="btn small" onClick={download}>
+        <Button look="small" onClick={download}>
           Download
-        </button>
+        </Button>
       </div>
       <div className="log">
         {hits.length === 0 ? <p className="dim">No turn has ended yet.</p> : null}

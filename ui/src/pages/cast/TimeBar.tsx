@@ -1,7 +1,9 @@
 // The bar of time: events from left to right, chapters by item, marks where something happened to the work.
+
 import { ChevronLeft, ChevronRight, Pause, Play } from "lucide-react";
 import { memo, useEffect, useRef, useState } from "react";
 import type { CastState, Chapter, Mark, MarkKind } from "../../fold";
+import { Button } from "../../shared/Button";
 import { count } from "../../shared/format";
 import { oneLine } from "../../shared/text";
 import { typing } from "../../shared/typing";
@@ -86,43 +88,39 @@ export const TimeBar = memo(function TimeBar({ state, tip, past, offline, onAt }
   return (
     <div className="time" data-testid="time-bar">
       <span className="time-steps">
-        <button
-          type="button"
-          className="btn quiet small icon"
+        <Button
+          look="quiet small icon"
           aria-label="Previous event"
           onClick={() => onAt(Math.max(1, state.seq - 1))}
           data-testid="step-back"
           disabled={state.seq <= 1}
         >
           <ChevronLeft className="ico" />
-        </button>
-        <button
-          type="button"
-          className="btn quiet small icon"
+        </Button>
+        <Button
+          look="quiet small icon"
           aria-label="Next event"
           onClick={() => onAt(state.seq + 1 >= end ? null : state.seq + 1)}
           data-testid="step-on"
           disabled={!past}
         >
           <ChevronRight className="ico" />
-        </button>
-        <button
-          type="button"
-          className="btn quiet small icon wide-only"
+        </Button>
+        <Button
+          look="quiet small icon wide-only"
           aria-label={playing ? "Hold" : "Play from here"}
           data-testid="play"
           onClick={() => toggle.current()}
         >
           {playing ? <Pause className="ico" /> : <Play className="ico" />}
-        </button>
-        <button
-          type="button"
-          className="btn quiet small wide-only"
+        </Button>
+        <Button
+          look="quiet small wide-only"
           aria-label={`Speed ${speed}×`}
           onClick={() => setSpeed(SPEEDS[(SPEEDS.indexOf(speed) + 1) % SPEEDS.length] ?? 5)}
         >
           {speed}×
-        </button>
+        </Button>
       </span>
       <div className="track">
         {chapters.map((chapter, index) => {

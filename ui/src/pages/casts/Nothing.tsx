@@ -6,6 +6,7 @@ import { newKey, post } from "../../api/client";
 import type { CastSummary, DemoView, Health, LoadoutView } from "../../api/generated";
 import { MiniGraph } from "../../graph/MiniGraph";
 import { useGet } from "../../shared/ask";
+import { Button } from "../../shared/Button";
 import { keepDemo } from "../../shared/demo";
 import { castPath, useProjects } from "../../shared/live";
 import { CopyButton, ErrorBox, Foreign } from "../../shared/parts";
@@ -54,16 +55,10 @@ export function Nothing() {
       </p>
       <div className="row">
         {available ? (
-          <button
-            type="button"
-            className="btn primary big"
-            disabled={busy}
-            onClick={() => void run()}
-            data-testid="run-demo"
-          >
+          <Button look="primary big" disabled={busy} onClick={() => void run()} data-testid="run-demo">
             <Play className="ico" />
             Run the demo
-          </button>
+          </Button>
         ) : (
           <Link className="btn primary big" to="/casts?new=1">
             Start a cast

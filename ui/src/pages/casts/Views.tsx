@@ -2,6 +2,7 @@
 
 import { BookmarkPlus, X } from "lucide-react";
 import { useRef, useState } from "react";
+import { Button } from "../../shared/Button";
 import { Pop } from "../../shared/Pop";
 import { Tabs } from "../../shared/parts";
 import { FILTERS, type Filters, nameFor, type SavedView, sameFilters, savedViews, saveViews } from "./chosen";
@@ -48,16 +49,15 @@ export function Views({ filters, counts, countOf, change }: ViewsProps) {
         ]}
       />
       {active ? (
-        <button
-          type="button"
-          className="btn quiet small icon"
+        <Button
+          look="quiet small icon"
           aria-label={`Remove the view ${active.name}`}
           title="Remove this view"
           data-testid="remove-view"
           onClick={() => setViews(saveViews(views.filter((one) => one !== active)))}
         >
           <X className="ico s" />
-        </button>
+        </Button>
       ) : filtered ? (
         <Pop
           left
@@ -89,18 +89,10 @@ export function Views({ filters, counts, countOf, change }: ViewsProps) {
               onKeyDown={(event) => event.key === "Enter" && save()}
             />
             <div className="foot">
-              <button type="button" className="btn" onClick={() => setNaming(null)}>
-                Cancel
-              </button>
-              <button
-                type="button"
-                className="btn primary"
-                disabled={!naming?.trim()}
-                data-testid="view-keep"
-                onClick={save}
-              >
+              <Button onClick={() => setNaming(null)}>Cancel</Button>
+              <Button look="primary" disabled={!naming?.trim()} data-testid="view-keep" onClick={save}>
                 Keep it
-              </button>
+              </Button>
             </div>
           </div>
         </Pop>

@@ -3,6 +3,7 @@
 import { GitCompare, Plus, Search } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useShallow } from "zustand/react/shallow";
+import { Button } from "../../shared/Button";
 import { comparePath, keyOf, loadCasts, noteRefusal, useLive, useNow, useProjects } from "../../shared/live";
 import { Pick } from "../../shared/parts";
 import { Link, searchNow, useSearch } from "../../shared/router";
@@ -118,9 +119,9 @@ export function Casts() {
               ) : (
                 <span className="dim">Choose a second one to compare.</span>
               )}
-              <button type="button" className="btn quiet" onClick={() => change({ pick: null })}>
+              <Button look="quiet" onClick={() => change({ pick: null })}>
                 Cancel
-              </button>
+              </Button>
             </span>
           ) : null}
           <Link
@@ -187,13 +188,9 @@ export function Casts() {
         {loaded && all.length > 0 && shown.length === 0 ? (
           <p className="empty">
             No cast matches.{" "}
-            <button
-              type="button"
-              className="btn"
-              onClick={() => change({ view: null, state: null, loadout: null, text: null, project: null })}
-            >
+            <Button onClick={() => change({ view: null, state: null, loadout: null, text: null, project: null })}>
               Show all
-            </button>
+            </Button>
           </p>
         ) : null}
         {shown.length > 0 ? (
@@ -235,13 +232,9 @@ export function Casts() {
             </table>
             {next ? (
               <p className="empty">
-                <button
-                  type="button"
-                  className="btn"
-                  onClick={() => void loadCasts({ cursor: next ?? "" }).catch(noteRefusal)}
-                >
+                <Button onClick={() => void loadCasts({ cursor: next ?? "" }).catch(noteRefusal)}>
                   Show older casts
-                </button>
+                </Button>
               </p>
             ) : null}
           </>

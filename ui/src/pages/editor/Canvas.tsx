@@ -1,4 +1,5 @@
 // The canvas: the loadout as a graph that can be changed with the mouse. What it shows comes from the document.
+
 import {
   type Connection,
   type EdgeChange,
@@ -11,7 +12,6 @@ import {
   useStore,
 } from "@xyflow/react";
 import "@xyflow/react/dist/base.css";
-import { Maximize, Minus, Plus } from "lucide-react";
 import {
   type DragEvent,
   type RefObject,
@@ -67,7 +67,6 @@ export function Canvas(props: CanvasProps) {
 
 function Flow(props: CanvasProps) {
   const { store, state, drawn, found, walked, findings, explored, onAsk } = props;
-  const flow = useReactFlow<EditorNode, LineEdge>();
   const { loadout } = state;
   const marks = useMemo(
     () => (loadout ? withExplored(marksOf(loadout, findings), explored) : new Map()),
@@ -181,23 +180,7 @@ function Flow(props: CanvasProps) {
       onDragLeave={() => setOver(null)}
       onDrop={onDrop}
     >
-      <Panel position="bottom-left" className="zoom">
-        <button type="button" className="btn quiet icon" aria-label="Zoom out" onClick={() => void flow.zoomOut()}>
-          <Minus className="ico" />
-        </button>
-        <Zoom />
-        <button type="button" className="btn quiet icon" aria-label="Zoom in" onClick={() => void flow.zoomIn()}>
-          <Plus className="ico" />
-        </button>
-        <button
-          type="button"
-          className="btn quiet icon"
-          aria-label="Fit the graph to the window"
-          onClick={() => props.view.current?.fit()}
-        >
-          <Maximize className="ico" />
-        </button>
-      </Panel>
+      <Zoom onFit={() => props.view.current?.fit()} />
       <Panel position="bottom-right" className="hints" aria-hidden="true">
         <span>
           <kbd>A</kbd> add

@@ -1,6 +1,8 @@
 // A shipped loadout stays as it is: a copy of it, under a name of its own, is written into the project's file.
+
 import { type FormEvent, useState } from "react";
 import { Writer } from "../../document";
+import { Button } from "../../shared/Button";
 import { Dialog } from "../../shared/Dialog";
 import { navigate } from "../../shared/router";
 import { startNew } from "./begin";
@@ -35,9 +37,7 @@ export function CopySheet({ state, onClose }: { state: EditorState; onClose: () 
         />
         {fault ? <p className="err">{fault}</p> : null}
         <div className="foot">
-          <button type="button" className="btn" onClick={onClose}>
-            Cancel
-          </button>
+          <Button onClick={onClose}>Cancel</Button>
           <button type="submit" className="btn primary" data-testid="make-copy" disabled={fault !== null}>
             Make the copy
           </button>

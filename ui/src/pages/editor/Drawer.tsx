@@ -25,12 +25,11 @@ interface DrawerProps {
   onWalk: (walk: Walk | null) => void;
   play: Play | null;
   onPlay: (play: Play | null) => void;
-  explored: Explored | null;
-  onExplored: (explored: Explored) => void;
+  explored: Explored;
 }
 
 export function Drawer(props: DrawerProps) {
-  const { store, state, findings, tab, onTab, onWalk, play, onPlay, explored, onExplored } = props;
+  const { store, state, findings, tab, onTab, onWalk, play, onPlay, explored } = props;
   const { loadout } = state;
   const marks = useMemo(() => (loadout ? marksOf(loadout, findings) : new Map()), [loadout, findings]);
   return (
@@ -60,9 +59,7 @@ export function Drawer(props: DrawerProps) {
         {tab === "outline" ? <Outline store={store} state={state} marks={marks} /> : null}
         {tab === "json" ? <JsonPane store={store} state={state} findings={findings} /> : null}
         {tab === "simulate" ? <Simulate state={state} onWalk={onWalk} play={play} onPlay={onPlay} /> : null}
-        {tab === "explore" ? (
-          <Explore store={store} state={state} explored={explored} onExplored={onExplored} onPlay={onPlay} />
-        ) : null}
+        {tab === "explore" ? <Explore store={store} fault={state.fault} explored={explored} onPlay={onPlay} /> : null}
       </div>
       <Problems store={store} state={state} findings={findings} />
     </section>

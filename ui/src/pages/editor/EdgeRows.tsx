@@ -1,7 +1,9 @@
 // The ways out of a socket, in their order.
+
 import { ChevronDown, ChevronUp, Ellipsis, GripVertical, Plus, X } from "lucide-react";
 import { type DragEvent, useState } from "react";
 import type { SocketDoc } from "../../document";
+import { Button } from "../../shared/Button";
 import { changeEdge, link, orderEdge, removeEdge } from "./acts";
 import { SelectField } from "./fields";
 import { conditions, targets } from "./options";
@@ -64,37 +66,33 @@ export function EdgeRows({ store, state, socket }: { store: EditorStore; state: 
               }}
             />
             <span className="tools">
-              <button
-                type="button"
-                className="btn quiet small icon"
+              <Button
+                look="quiet small icon"
                 aria-label={`Move edge ${index + 1} up`}
                 data-testid={`edge-up-${index}`}
                 disabled={off || index === 0}
                 onClick={() => orderEdge(store, socket.id, index, index - 1)}
               >
                 <ChevronUp className="ico s" />
-              </button>
-              <button
-                type="button"
-                className="btn quiet small icon"
+              </Button>
+              <Button
+                look="quiet small icon"
                 aria-label={`Move edge ${index + 1} down`}
                 disabled={off || index === socket.edges.length - 1}
                 onClick={() => orderEdge(store, socket.id, index, index + 1)}
               >
                 <ChevronDown className="ico s" />
-              </button>
-              <button
-                type="button"
-                className="btn quiet small icon"
+              </Button>
+              <Button
+                look="quiet small icon"
                 aria-label={`More of edge ${index + 1}`}
                 data-testid={`edge-more-${index}`}
                 onClick={() => store.select([{ kind: "edge", id: edge.id }])}
               >
                 <Ellipsis className="ico s" />
-              </button>
-              <button
-                type="button"
-                className="btn quiet small icon"
+              </Button>
+              <Button
+                look="quiet small icon"
                 aria-label={`Remove edge ${index + 1}`}
                 disabled={off}
                 onClick={() =>
@@ -102,14 +100,13 @@ export function EdgeRows({ store, state, socket }: { store: EditorStore; state: 
                 }
               >
                 <X className="ico s" />
-              </button>
+              </Button>
             </span>
           </li>
         ))}
       </ol>
-      <button
-        type="button"
-        className="btn quiet small addline"
+      <Button
+        look="quiet small addline"
         data-testid="add-edge"
         disabled={off}
         onClick={() => {
@@ -119,7 +116,7 @@ export function EdgeRows({ store, state, socket }: { store: EditorStore; state: 
       >
         <Plus className="ico s" />
         Add an edge
-      </button>
+      </Button>
     </>
   );
 }

@@ -3,7 +3,7 @@ import { type Edge, EdgeLabelRenderer, type EdgeProps } from "@xyflow/react";
 import { memo } from "react";
 import { Label } from "../../graph/LineDrawn";
 import type { Point } from "../../graph/layout";
-import { Arrow, Bead, lineWords, pathThrough } from "../../graph/lines";
+import { Arrow, Bead, lineWords, Order, pathThrough } from "../../graph/lines";
 import type { Line } from "../../graph/rows";
 
 export interface LineData extends Record<string, unknown> {
@@ -69,17 +69,7 @@ const EditorLine = memo(({ data }: EdgeProps<LineEdge>) => {
             <span className="x">{note}</span>
           </Label>
         ) : null}
-        {line.order > 0 && start && second ? (
-          <div
-            className="ord"
-            data-testid={`order-${line.id}`}
-            style={{
-              transform: `translate(-50%, -50%) translate(${start.x + 8}px, ${start.y + (second.y > start.y ? 10 : -8)}px)`,
-            }}
-          >
-            {line.order}
-          </div>
-        ) : null}
+        <Order line={line} points={points} />
       </EdgeLabelRenderer>
     </>
   );

@@ -1,7 +1,11 @@
 // Every history that the loadout can take: what can go wrong, each with a history that Simulate plays.
+
+import { useQuery } from "@tanstack/react-query";
 import { Route, TriangleAlert } from "lucide-react";
-import { useEffect, useState } from "react";
+import { useMemo, useState } from "react";
 import { explore } from "../../api/editor";
+import { pause } from "../../shared/ask";
+import { Button } from "../../shared/Button";
 import { CopyButton, ErrorBox } from "../../shared/parts";
 import { plain } from "../../shared/text";
 import { type Explored, type Play, type Row, rowsOf, summaryOf } from "./explored";
@@ -11,45 +15,39 @@ import type { EditorStore } from "./store";
 
 const AFTER_MS = 400;
 
+/** Every history of the text that is shown. It is asked for while somebody looks, and held while the text is the same. */
+export function useExplored({ project, file, text, subject, fault }: EditorState, wanted: boolean): Explored {
+  const { data, error, isPlaceholderData } = useQuery({
+    queryKey: ["explore", project, file, subject.name, text],
+    queryFn: async ({ signal }) => {
+      await pause(AFTER_MS, signal);
+      return explore(project, { [file]: text }, subject.name, signal);
+    },
+    enabled: wanted && !fault,
+    staleTime: Number.POSITIVE_INFINITY,
+    meta: { once: true },
+  });
+  const view = isPlaceholderData ? undefined : data;
+  const rows = useMemo(() => (view ? rowsOf(view) : []), [view]);
+  return { view, rows, error };
+}
+
 export function Explore(props: {
   store: EditorStore;
-  state: EditorState;
-  explored: Explored | null;
-  onExplored: (explored: Explored) => void;
+  fault: EditorState["fault"];
+  explored: Explored;
   onPlay: (play: Play) => void;
 }) {
-  const { store, state, explored, onExplored, onPlay } = props;
-  const { project, file, text, subject, fault } = state;
-  const [error, setError] = useState<unknown>(null);
-  const done = explored?.text === text;
-  useEffect(() => {
-    if (fault || done) return;
-    const giveUp = new AbortController();
-    const timer = setTimeout(() => {
-      explore(project, { [file]: text }, subject.name, giveUp.signal).then(
-        (view) => {
-          setError(null);
-          onExplored({ text, view });
-        },
-        (reason: unknown) => {
-          if (!giveUp.signal.aborted) setError(reason);
-        },
-      );
-    }, AFTER_MS);
-    return () => {
-      clearTimeout(timer);
-      giveUp.abort();
-    };
-  }, [project, file, text, subject.name, fault, done, onExplored]);
-  const rows = explored && done ? rowsOf(explored.view) : [];
+  const { store, fault, explored, onPlay } = props;
+  const { view, rows, error } = explored;
   return (
     <div className="walk" data-testid="explore">
       <p className="walkbar sm" role="status" data-testid="explore-summary">
         {fault ? (
           "The text has an error; mend it first."
-        ) : explored && done ? (
+        ) : view ? (
           <>
-            <strong>{summaryOf(explored.view)}</strong>
+            <strong>{summaryOf(view)}</strong>
             {rows.length > 0 ? <span className="dim">Each turn was given each answer; no agent ran.</span> : null}
           </>
         ) : error ? (
@@ -63,7 +61,7 @@ export function Explore(props: {
         {rows.map((row) => (
           <Finding key={row.key} row={row} onSelect={() => store.select(row.about.slice(-1))} onPlay={onPlay} />
         ))}
-        {explored?.view.explored && done && rows.length === 0 ? <li className="none">Nothing was found.</li> : null}
+        {view?.explored && rows.length === 0 ? <li className="none">Nothing was found.</li> : null}
       </ul>
     </div>
   );
@@ -88,25 +86,18 @@ function Finding({ row, onSelect, onPlay }: { row: Row; onSelect: () => void; on
       </button>
       {finding ? (
         choices ? (
-          <button
-            type="button"
-            className="btn small"
+          <Button
+            look="small"
             data-testid="play"
             aria-label={`Play it: ${message}`}
             onClick={() => onPlay({ message, choices })}
           >
             Play it
-          </button>
+          </Button>
         ) : (
-          <button
-            type="button"
-            className="btn small"
-            data-testid="show-script"
-            aria-expanded={open}
-            onClick={() => setOpen(!open)}
-          >
+          <Button look="small" data-testid="show-script" aria-expanded={open} onClick={() => setOpen(!open)}>
             {open ? "Hide the script" : "Show the script"}
-          </button>
+          </Button>
         )
       ) : null}
       {finding && !choices ? (

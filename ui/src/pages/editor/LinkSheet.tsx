@@ -1,10 +1,12 @@
 // A loadout dropped behind this one: what would be stitched is shown, or why it cannot be, and it can be saved.
+
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { link } from "../../api/editor";
 import type { Json } from "../../api/generated";
 import { MIDDLE } from "../../graph/layout";
 import { MiniGraph } from "../../graph/MiniGraph";
+import { Button } from "../../shared/Button";
 import { Cli } from "../../shared/Cli";
 import { Dialog } from "../../shared/Dialog";
 import { ErrorBox } from "../../shared/parts";
@@ -68,18 +70,15 @@ export function LinkSheet({ state, behind, onClose }: { state: EditorState; behi
             onChange={(event) => setName(event.target.value)}
           />
         </label>
-        <button type="button" className="btn" onClick={onClose}>
-          Close
-        </button>
-        <button
-          type="button"
-          className="btn primary"
+        <Button onClick={onClose}>Close</Button>
+        <Button
+          look="primary"
           data-testid="link-save"
           disabled={!found?.loadout || taken || name.trim() === ""}
           onClick={save}
         >
           {taken ? "The name is taken" : "Open as a new loadout"}
-        </button>
+        </Button>
       </div>
     </Dialog>
   );

@@ -1,4 +1,5 @@
 // The inspector of a loop: what it consumes, who is in it, where it leads.
+
 import { Plus, X } from "lucide-react";
 import type { Condition, Finding } from "../../api/generated";
 import {
@@ -13,6 +14,7 @@ import {
   setMembers,
   ungroup,
 } from "../../document";
+import { Button } from "../../shared/Button";
 import { Found, NameField, Part, SelectField } from "./fields";
 import { conditions, targets } from "./options";
 import type { EditorState } from "./state";
@@ -121,22 +123,20 @@ export function LoopForm({ store, state, loop, findings }: FormProps & { loop: L
                   options={targets(state)}
                   onChange={(to) => write({ to })}
                 />
-                <button
-                  type="button"
-                  className="btn quiet small icon"
+                <Button
+                  look="quiet small icon"
                   aria-label={`Remove exit ${index + 1}`}
                   disabled={off}
                   onClick={() => store.edit("remove the exit", (writer) => removeExit(writer, name, edge))}
                 >
                   <X className="ico s" />
-                </button>
+                </Button>
               </li>
             );
           })}
         </ul>
-        <button
-          type="button"
-          className="btn quiet small addline"
+        <Button
+          look="quiet small addline"
           disabled={off}
           onClick={() =>
             store.edit("add an exit", (writer) => {
@@ -147,22 +147,21 @@ export function LoopForm({ store, state, loop, findings }: FormProps & { loop: L
         >
           <Plus className="ico s" />
           Add an exit
-        </button>
+        </Button>
         <p className="hint">
           A verdict of true takes satisfied, else always, else the end. False takes not satisfied, else always, else the
           end. No verdict takes always, else the end.
         </p>
       </Part>
       <div className="f">
-        <button
-          type="button"
-          className="btn small"
+        <Button
+          look="small"
           disabled={off}
           data-testid="ungroup"
           onClick={() => store.edit(`ungroup ${loop.id}`, (writer) => ungroup(writer, name, loop.id))}
         >
           Ungroup <kbd>Ctrl Shift G</kbd>
-        </button>
+        </Button>
       </div>
     </>
   );

@@ -1,7 +1,9 @@
 // Making a loop from a selection.
+
 import { type FormEvent, useMemo, useState } from "react";
 import type { Condition } from "../../api/generated";
 import { freeLoopId, inOrder, loopFault, makeLoop } from "../../document";
+import { Button } from "../../shared/Button";
 import { conditions, targets } from "./options";
 import type { EditorState } from "./state";
 import type { EditorStore } from "./store";
@@ -125,9 +127,9 @@ export function LoopStrip(props: { store: EditorStore; state: EditorState; ids: 
         </>
       )}
       <span className="grow" />
-      <button type="button" className="btn small" onClick={onClose}>
+      <Button look="small" onClick={onClose}>
         Cancel
-      </button>
+      </Button>
       {fault ? null : (
         <button type="submit" className="btn small primary" data-testid="make-loop">
           Make the loop

@@ -1,6 +1,8 @@
 // Two changed the same lines: both are shown, and a person decides. Nothing is overwritten meanwhile.
+
 import { useMemo, useState } from "react";
 import { merge3, resolved } from "../../document";
+import { Button } from "../../shared/Button";
 import { Dialog } from "../../shared/Dialog";
 import { CopyButton } from "../../shared/parts";
 import { plain } from "../../shared/text";
@@ -79,25 +81,15 @@ export function MergeView({ store, conflict }: { store: EditorStore; conflict: C
         <CopyButton text={theirs} label="Copy all of theirs" />
         <span className="faint sm">Their whole text</span>
         <span className="grow" />
-        <button
-          type="button"
-          className="btn"
-          data-testid="all-theirs"
-          onClick={() => setChoices(conflicts.map(() => "theirs"))}
-        >
+        <Button data-testid="all-theirs" onClick={() => setChoices(conflicts.map(() => "theirs"))}>
           Theirs everywhere
-        </button>
-        <button
-          type="button"
-          className="btn"
-          data-testid="all-yours"
-          onClick={() => setChoices(conflicts.map(() => "yours"))}
-        >
+        </Button>
+        <Button data-testid="all-yours" onClick={() => setChoices(conflicts.map(() => "yours"))}>
           Yours everywhere
-        </button>
-        <button type="button" className="btn primary" data-testid="merge-done" disabled={open > 0} onClick={done}>
+        </Button>
+        <Button look="primary" data-testid="merge-done" disabled={open > 0} onClick={done}>
           {open > 0 ? `Decide ${open} more` : "Use the merged text"}
-        </button>
+        </Button>
       </div>
     </Dialog>
   );

@@ -1,9 +1,11 @@
 // The palette: every materia by kind, beginnings of graphs, and loadouts that can be linked behind this one.
+
 import { PanelLeftClose, PanelLeftOpen, Workflow } from "lucide-react";
 import { type DragEvent, type ReactNode, type RefObject, useState } from "react";
 import type { MateriaInfo } from "../../document";
 import { templates } from "../../document";
 import { KindIcon } from "../../graph/Graph";
+import { Button } from "../../shared/Button";
 import { materiaColor } from "../../shared/color";
 import { Foreign } from "../../shared/parts";
 import { oneLine } from "../../shared/text";
@@ -71,15 +73,9 @@ export function PalettePane({ store, state, loadouts, input, folded, onFold, onL
   if (folded)
     return (
       <aside className="pal folded" aria-label="Palette">
-        <button
-          type="button"
-          className="btn quiet icon"
-          aria-label="Show the palette"
-          data-testid="show-palette"
-          onClick={onFold}
-        >
+        <Button look="quiet icon" aria-label="Show the palette" data-testid="show-palette" onClick={onFold}>
           <PanelLeftOpen className="ico" />
-        </button>
+        </Button>
       </aside>
     );
   return (
@@ -95,9 +91,9 @@ export function PalettePane({ store, state, loadouts, input, folded, onFold, onL
             onChange={(event) => setWords(event.target.value)}
           />
         </label>
-        <button type="button" className="btn quiet icon" aria-label="Hide the palette" onClick={onFold}>
+        <Button look="quiet icon" aria-label="Hide the palette" onClick={onFold}>
           <PanelLeftClose className="ico" />
-        </button>
+        </Button>
       </div>
       {groups.map((group) =>
         group.items.length === 0 ? null : (

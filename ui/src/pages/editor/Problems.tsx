@@ -1,7 +1,9 @@
 // What the checker found, with what can be done about it. The words, codes and places are those of `materia check`.
+
 import { CircleAlert, Info, TriangleAlert } from "lucide-react";
 import type { Finding } from "../../api/generated";
 import { fixFor, thingAt } from "../../document";
+import { Button } from "../../shared/Button";
 import { Said } from "./fields";
 import type { EditorState } from "./state";
 import type { EditorStore } from "./store";
@@ -49,14 +51,9 @@ export function Problems({ store, state, findings }: { store: EditorStore; state
               </span>
             </button>
             {fix ? (
-              <button
-                type="button"
-                className="btn small"
-                data-testid="fix"
-                onClick={() => store.edit(fix.label.toLowerCase(), fix.apply)}
-              >
+              <Button look="small" data-testid="fix" onClick={() => store.edit(fix.label.toLowerCase(), fix.apply)}>
                 {fix.label}
-              </button>
+              </Button>
             ) : null}
           </li>
         );

@@ -1,11 +1,12 @@
 // Before saving: what changes, as things and as lines; whom it concerns; and what the next cast will ask about.
+
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { Refusal } from "../../api/client";
 import { check, diff, saveConfig } from "../../api/editor";
 import type { Change, ConfigFile, Plan } from "../../api/generated";
-
 import { object, Writer } from "../../document";
+import { Button } from "../../shared/Button";
 import { Compare } from "../../shared/code";
 import { Dialog } from "../../shared/Dialog";
 import { useLive } from "../../shared/live";
@@ -133,9 +134,8 @@ export function Review({ store, state, onClose }: { store: EditorStore; state: E
       ) : null}
       {error ? <ErrorBox error={error} /> : null}
       <div className="foot">
-        <button
-          type="button"
-          className="btn quiet"
+        <Button
+          look="quiet"
           data-testid="discard"
           onClick={() => {
             store.replace("reset to the saved text", base);
@@ -144,11 +144,9 @@ export function Review({ store, state, onClose }: { store: EditorStore; state: E
           }}
         >
           Discard changes
-        </button>
+        </Button>
         <span className="grow" />
-        <button type="button" className="btn" onClick={onClose}>
-          Go on editing
-        </button>
+        <Button onClick={onClose}>Go on editing</Button>
         <button
           type="button"
           className={`btn ${cleared ? "danger" : "primary"}`}

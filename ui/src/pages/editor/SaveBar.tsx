@@ -1,7 +1,9 @@
 // The bar above the canvas: what it is, whether it is kept, and the way to save it.
+
 import { Check, Redo2, Undo2 } from "lucide-react";
 import type { Finding } from "../../api/generated";
 import { readLoadout } from "../../document";
+import { Button } from "../../shared/Button";
 import { clock } from "../../shared/format";
 import { Foreign } from "../../shared/parts";
 import { Link } from "../../shared/router";
@@ -75,14 +77,13 @@ export function SaveBar(props: SaveBarProps) {
       <span className="sm faint cut">{file === "(shipped)" ? "" : `${file}, ${layer}`}</span>
       <span className="grow" />
       {readOnly ? (
-        <button type="button" className="btn primary" data-testid="copy-to-edit" onClick={props.onCopy}>
+        <Button look="primary" data-testid="copy-to-edit" onClick={props.onCopy}>
           Copy to change it
-        </button>
+        </Button>
       ) : (
         <>
-          <button
-            type="button"
-            className="btn quiet icon"
+          <Button
+            look="quiet icon"
             aria-label={last ? `Undo: ${last.label}` : "Undo"}
             title={last ? `Undo: ${last.label}` : undefined}
             data-testid="undo"
@@ -90,10 +91,9 @@ export function SaveBar(props: SaveBarProps) {
             onClick={() => store.undo()}
           >
             <Undo2 className="ico" />
-          </button>
-          <button
-            type="button"
-            className="btn quiet icon"
+          </Button>
+          <Button
+            look="quiet icon"
             aria-label={next ? `Redo: ${next.label}` : "Redo"}
             title={next ? `Redo: ${next.label}` : undefined}
             data-testid="redo"
@@ -101,18 +101,18 @@ export function SaveBar(props: SaveBarProps) {
             onClick={() => store.redo()}
           >
             <Redo2 className="ico" />
-          </button>
+          </Button>
         </>
       )}
       {props.onLayOut && !readOnly ? (
-        <button type="button" className="btn" data-testid="lay-out" onClick={props.onLayOut}>
+        <Button data-testid="lay-out" onClick={props.onLayOut}>
           Lay out
-        </button>
+        </Button>
       ) : null}
       {props.onSimulate ? (
-        <button type="button" className="btn" data-testid="open-simulate" onClick={props.onSimulate}>
+        <Button data-testid="open-simulate" onClick={props.onSimulate}>
           Simulate
-        </button>
+        </Button>
       ) : null}
       {readOnly ? null : dirty ? (
         <button

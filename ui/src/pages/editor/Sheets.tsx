@@ -1,9 +1,12 @@
 // Short questions of the editor: what to add, where to connect to, what to call it.
+
 import { type FormEvent, useMemo, useState } from "react";
 import type { Condition } from "../../api/generated";
 import { likelyCondition } from "../../document";
 import { KindIcon } from "../../graph/Graph";
+import { Button } from "../../shared/Button";
 import { Dialog } from "../../shared/Dialog";
+import { FindField } from "../../shared/FindField";
 import { Foreign } from "../../shared/parts";
 import { oneLine } from "../../shared/text";
 import { add, link, rename, type Where } from "./acts";
@@ -49,24 +52,16 @@ export function AddSheet(props: { store: EditorStore; state: EditorState; where:
         : "Add";
   return (
     <Dialog label={title} onClose={onClose} className="palette">
-      <input
-        className="field"
-        data-autofocus
+      <FindField
         data-testid="add-input"
         aria-label={title}
         placeholder={`${title}: name of a materia`}
         value={words}
-        onChange={(event) => {
-          setWords(event.target.value);
-          setAt(0);
-        }}
-        onKeyDown={(event) => {
-          if (event.key === "ArrowDown") setAt(Math.min(at + 1, count - 1));
-          else if (event.key === "ArrowUp") setAt(Math.max(at - 1, 0));
-          else if (event.key === "Enter") pick(at);
-          else return;
-          event.preventDefault();
-        }}
+        count={count}
+        at={at}
+        setAt={setAt}
+        onWords={setWords}
+        onTake={() => pick(at)}
       />
       <ul data-testid="add-list">
         {found.map(({ key, one, badge }, index) => (
@@ -124,24 +119,16 @@ export function ConnectSheet(props: { store: EditorStore; state: EditorState; fr
           options={conditions}
           onChange={(value) => setWhen(value as Condition)}
         />
-        <input
-          className="field"
-          data-autofocus
+        <FindField
           data-testid="connect-input"
           aria-label="Leads to"
           placeholder="leads to"
           value={words}
-          onChange={(event) => {
-            setWords(event.target.value);
-            setAt(0);
-          }}
-          onKeyDown={(event) => {
-            if (event.key === "ArrowDown") setAt(Math.min(at + 1, found.length - 1));
-            else if (event.key === "ArrowUp") setAt(Math.max(at - 1, 0));
-            else if (event.key === "Enter") take(found[at]?.value);
-            else return;
-            event.preventDefault();
-          }}
+          count={found.length}
+          at={at}
+          setAt={setAt}
+          onWords={setWords}
+          onTake={() => take(found[at]?.value)}
         />
       </div>
       <ul>
@@ -182,9 +169,7 @@ export function RenameSheet(props: { store: EditorStore; state: EditorState; id:
         />
         {fault ? <p className="err">{fault}</p> : null}
         <div className="foot">
-          <button type="button" className="btn" onClick={props.onClose}>
-            Cancel
-          </button>
+          <Button onClick={props.onClose}>Cancel</Button>
           <button type="submit" className="btn primary" disabled={fault !== null}>
             Rename
           </button>

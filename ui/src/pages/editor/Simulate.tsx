@@ -1,8 +1,12 @@
 // A walk through the graph: a person chooses outcomes, the program's own kernel routes. No agent runs.
+
+import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { castChoices, simulate } from "../../api/editor";
 import type { Choice, ChosenEnd, Walk, WalkAsk } from "../../api/generated";
 import { object } from "../../document";
+import { client, pause } from "../../shared/ask";
+import { Button } from "../../shared/Button";
 import { useLive } from "../../shared/live";
 import { ErrorBox, Foreign, Item } from "../../shared/parts";
 import { oneLine } from "../../shared/text";
@@ -10,6 +14,7 @@ import type { Play } from "./explored";
 import { Said } from "./fields";
 import type { EditorState } from "./state";
 
+const AFTER_MS = 40;
 const words: Record<ChosenEnd, string> = {
   satisfied: "Satisfied",
   not_satisfied: "Not satisfied",
@@ -42,32 +47,22 @@ export function Simulate(props: {
   const { state, onWalk, play, onPlay } = props;
   const { project, file, text, subject, fault } = state;
   const [choices, setChoices] = useState<Choice[]>([]);
-  const [walk, setWalk] = useState<Walk | null>(null);
-  const [error, setError] = useState<unknown>(null);
+  const [refused, setRefused] = useState<unknown>(null);
   const [rules, setRules] = useState("G12");
-  const turn = useRef(0);
+  const { data: walk = null, error } = useQuery({
+    queryKey: ["simulate", project, file, subject.name, text, choices],
+    queryFn: async ({ signal }) => {
+      await pause(AFTER_MS, signal);
+      return simulate(project, { [file]: text }, subject.name, choices, signal);
+    },
+    enabled: !fault,
+  });
   const known = useLive((live) => live.casts);
   const casts = [...known.values()].filter((cast) => cast.loadout === subject.name).slice(0, 20);
-  const show = useRef(onWalk);
-  show.current = onWalk;
   useEffect(() => {
-    turn.current += 1;
-    const mine = turn.current;
-    if (fault) return;
-    const timer = setTimeout(() => {
-      simulate(project, { [file]: text }, subject.name, "", choices).then(
-        (answer) => {
-          if (mine !== turn.current) return;
-          setWalk(answer);
-          setError(null);
-          show.current(answer);
-        },
-        (reason: unknown) => mine === turn.current && setError(reason),
-      );
-    }, 40);
-    return () => clearTimeout(timer);
-  }, [project, file, text, subject.name, choices, fault]);
-  useEffect(() => () => show.current(null), []);
+    onWalk(walk);
+    return () => onWalk(null);
+  }, [walk, onWalk]);
 
   const chose = useRef(false);
   const box = useRef<HTMLDivElement>(null);
@@ -94,32 +89,24 @@ export function Simulate(props: {
   const openCast = (id: string) => {
     if (!id) return;
     onPlay(null);
-    castChoices(project, id).then(
-      (answer) => setChoices(answer.choices),
-      (reason: unknown) => setError(reason),
-    );
+    setRefused(null);
+    const asked = { queryKey: ["choices", project, id], queryFn: () => castChoices(project, id) };
+    client.fetchQuery(asked).then((answer) => setChoices(answer.choices), setRefused);
   };
   return (
     <div className="walk" data-testid="simulate" ref={box}>
       <div className="walkbar">
-        <button
-          type="button"
-          className="btn small"
-          disabled={choices.length === 0}
-          data-testid="walk-again"
-          onClick={() => setChoices([])}
-        >
+        <Button look="small" disabled={choices.length === 0} data-testid="walk-again" onClick={() => setChoices([])}>
           Begin again
-        </button>
-        <button
-          type="button"
-          className="btn small"
+        </Button>
+        <Button
+          look="small"
           disabled={choices.length === 0}
           data-testid="walk-back"
           onClick={() => setChoices(choices.slice(0, -1))}
         >
           Back
-        </button>
+        </Button>
         {casts.length > 0 ? (
           <select
             className="field"
@@ -165,28 +152,26 @@ export function Simulate(props: {
           <span className="faint nowrap" data-testid="play-at">
             {choices.length} of {play.choices.length}
           </span>
-          <button
+          <Button
             ref={next}
-            type="button"
-            className="btn small primary"
+            look="small primary"
             data-testid="play-next"
             disabled={choices.length >= play.choices.length}
             onClick={() => setChoices(play.choices.slice(0, choices.length + 1))}
           >
             Next step
-          </button>
-          <button
-            type="button"
-            className="btn small"
+          </Button>
+          <Button
+            look="small"
             data-testid="play-all"
             disabled={choices.length >= play.choices.length}
             onClick={() => setChoices(play.choices)}
           >
             To the end
-          </button>
+          </Button>
         </div>
       ) : null}
-      {error ? <ErrorBox error={error} /> : null}
+      {error || refused ? <ErrorBox error={error ?? refused} /> : null}
       <ol className="steps" data-testid="steps">
         {(walk?.steps ?? []).map((step, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place in the walk
@@ -274,25 +259,14 @@ function Ask({
               value={items}
               onChange={(event) => setItems(Math.max(0, Math.min(99, Number(event.target.value))))}
             />
-            <button
-              type="button"
-              className="btn small"
-              data-testid="choose-items"
-              onClick={() => onChoose(ask, outcome, items)}
-            >
+            <Button look="small" data-testid="choose-items" onClick={() => onChoose(ask, outcome, items)}>
               {items === 1 ? "work item" : "work items"}
-            </button>
+            </Button>
           </span>
         ) : (
-          <button
-            key={outcome}
-            type="button"
-            className="btn small"
-            data-testid={`choose-${outcome}`}
-            onClick={() => onChoose(ask, outcome)}
-          >
+          <Button key={outcome} look="small" data-testid={`choose-${outcome}`} onClick={() => onChoose(ask, outcome)}>
             {words[outcome]}
-          </button>
+          </Button>
         ),
       )}
     </li>
@@ -301,9 +275,8 @@ function Ask({
 
 function Download({ label, name, value, testid }: { label: string; name: string; value: unknown; testid: string }) {
   return (
-    <button
-      type="button"
-      className="btn small"
+    <Button
+      look="small"
       data-testid={testid}
       disabled={value === undefined || value === null}
       onClick={() => {
@@ -318,6 +291,6 @@ function Download({ label, name, value, testid }: { label: string; name: string;
       }}
     >
       {label}
-    </button>
+    </Button>
   );
 }

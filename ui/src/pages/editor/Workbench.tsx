@@ -1,4 +1,5 @@
 // The editor around one open document: bar, palette, canvas, inspector and drawer.
+
 import { X } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { Walk } from "../../api/generated";
@@ -6,6 +7,7 @@ import { gridOf, type Selected, type Spot } from "../../document";
 import { useDrawing } from "../../graph/elk";
 import { EDITOR } from "../../graph/layout";
 import { withSpots } from "../../graph/pinned";
+import { Button } from "../../shared/Button";
 import { keep, kept } from "../../shared/kept";
 import { later } from "../../shared/later";
 import { useSearch } from "../../shared/router";
@@ -13,7 +15,8 @@ import { layOut, removeSelected, type Where } from "./acts";
 import { Canvas, type View } from "./Canvas";
 import { CopySheet } from "./CopySheet";
 import { Drawer, type DrawerTab } from "./Drawer";
-import { type Explored, type Play, rowsOf } from "./explored";
+import { useExplored } from "./Explore";
+import type { Play } from "./explored";
 import { Inspector } from "./Inspector";
 import { LinkSheet } from "./LinkSheet";
 import { LoopStrip } from "./LoopStrip";
@@ -23,7 +26,7 @@ import { Review } from "./Review";
 import { SaveBar, saveReason } from "./SaveBar";
 import { AddSheet, ConnectSheet, RenameSheet } from "./Sheets";
 import { walkedBy } from "./Simulate";
-import { type EditorStore, useEditor } from "./store";
+import { type EditorStore, useCheck, useEditor } from "./store";
 import { focusCard, useKeys } from "./useKeys";
 import { findingsOf, keyOf, matches, sizesFor } from "./views";
 
@@ -42,10 +45,10 @@ const MergeView = later(async () => (await import("./MergeView")).MergeView);
 
 export function Workbench({ store }: { store: EditorStore }) {
   const state = useEditor(store);
+  useCheck(store);
   const [search, change] = useSearch();
   const [sheet, setSheet] = useState<Sheet | null>(() => (search.get("copy") ? { kind: "copy" } : null));
   const [walk, setWalk] = useState<Walk | null>(null);
-  const [explored, setExplored] = useState<Explored | null>(null);
   const [play, setPlay] = useState<Play | null>(null);
   const [dragged, setDragged] = useState<Record<string, Spot> | null>(null);
   const view = useRef<View | null>(null);
@@ -65,7 +68,7 @@ export function Workbench({ store }: { store: EditorStore }) {
   const findings = useMemo(() => findingsOf(state), [state]);
   const found = useMemo(() => (words === null ? null : matches(state, words)), [state, words]);
   const walked = useMemo(() => walkedBy(walk), [walk]);
-  const histories = useMemo(() => (explored?.text === state.text ? rowsOf(explored.view) : []), [explored, state.text]);
+  const explored = useExplored(state, tab === "explore");
   const others = useMemo(() => loadoutNames(state.files), [state.files]);
   const close = useCallback(() => {
     setSheet(null);
@@ -139,7 +142,7 @@ export function Workbench({ store }: { store: EditorStore }) {
             state={state}
             drawn={drawn}
             findings={findings}
-            explored={histories}
+            explored={explored.rows}
             found={found}
             walked={walked}
             view={view}
@@ -151,9 +154,8 @@ export function Workbench({ store }: { store: EditorStore }) {
         {state.selection.length > 1 && !sheet && !state.readOnly ? (
           <div className="many" role="group" aria-label="Selection">
             <span className="sm">{state.selection.length} selected</span>
-            <button
-              type="button"
-              className="btn small"
+            <Button
+              look="small"
               data-testid="make-loop-button"
               onClick={() => {
                 store.patch({ notice: null });
@@ -161,10 +163,10 @@ export function Workbench({ store }: { store: EditorStore }) {
               }}
             >
               Make a loop
-            </button>
-            <button type="button" className="btn small" onClick={() => removeSelected(store)}>
+            </Button>
+            <Button look="small" onClick={() => removeSelected(store)}>
               Delete
-            </button>
+            </Button>
           </div>
         ) : null}
         {loadout && loadout.sockets.length === 0 ? (
@@ -194,32 +196,22 @@ export function Workbench({ store }: { store: EditorStore }) {
             <span className="faint sm" role="status" data-testid="found">
               {found ? `${found.size} of ${loadout?.sockets.length ?? 0}` : ""}
             </span>
-            <button
-              type="button"
-              className="btn quiet small icon"
-              aria-label="Close"
-              onClick={() => change({ find: null })}
-            >
+            <Button look="quiet small icon" aria-label="Close" onClick={() => change({ find: null })}>
               <X className="ico s" />
-            </button>
+            </Button>
           </label>
         )}
         {notice ? (
           <div className="toast" role="status" data-testid="notice">
             <span>{notice.text}</span>
             {notice.undo ? (
-              <button type="button" className="btn small" data-testid="toast-undo" onClick={() => store.undo()}>
+              <Button look="small" data-testid="toast-undo" onClick={() => store.undo()}>
                 Undo
-              </button>
+              </Button>
             ) : null}
-            <button
-              type="button"
-              className="btn quiet small icon"
-              aria-label="Close"
-              onClick={() => store.patch({ notice: null })}
-            >
+            <Button look="quiet small icon" aria-label="Close" onClick={() => store.patch({ notice: null })}>
               <X className="ico s" />
-            </button>
+            </Button>
           </div>
         ) : null}
       </section>
@@ -237,7 +229,6 @@ export function Workbench({ store }: { store: EditorStore }) {
           if (next) change({ drawer: "simulate" });
         }}
         explored={explored}
-        onExplored={setExplored}
       />
       {sheet?.kind === "add" ? <AddSheet store={store} state={state} where={sheet.where} onClose={close} /> : null}
       {sheet?.kind === "connect" ? (

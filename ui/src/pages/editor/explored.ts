@@ -3,10 +3,11 @@ import type { Choice, ExploreFinding, ExploreView } from "../../api/generated";
 import type { Selected } from "../../document";
 import { keyOf, type Marks } from "./views";
 
-/** A result, and the text that it is about. */
+/** The result for the text that is shown, once it is there. */
 export interface Explored {
-  text: string;
-  view: ExploreView;
+  view: ExploreView | undefined;
+  rows: Row[];
+  error: Error | null;
 }
 /** A history that Simulate plays step by step. */
 export interface Play {

@@ -1,7 +1,9 @@
 // Controls of the inspector. Each shows one field of the document and writes it as it is typed.
+
 import { Plus, X } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { Finding, Json } from "../../api/generated";
+import { Button } from "../../shared/Button";
 import { Foreign } from "../../shared/parts";
 
 export function Part({ title, hint, children }: { title: string; hint?: string; children: ReactNode }) {
@@ -189,26 +191,24 @@ export function Pairs(
             disabled={props.disabled}
             onChange={(event) => change(index, [key, event.target.value])}
           />
-          <button
-            type="button"
-            className="btn quiet small icon"
+          <Button
+            look="quiet small icon"
             aria-label={`Remove ${key}`}
             disabled={props.disabled}
             onClick={() => write(rows.filter((_, at) => at !== index))}
           >
             <X className="ico s" />
-          </button>
+          </Button>
         </div>
       ))}
-      <button
-        type="button"
-        className="btn quiet small addline"
+      <Button
+        look="quiet small addline"
         disabled={props.disabled || rows.some(([name]) => name === "")}
         onClick={() => setRows([...rows, ["", ""]])}
       >
         <Plus className="ico s" />
         {props.add}
-      </button>
+      </Button>
     </div>
   );
 }

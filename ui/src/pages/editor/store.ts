@@ -1,4 +1,6 @@
 // The editor's one store: edits go through it, are noted for undo, kept on the server and checked.
+import { useQuery } from "@tanstack/react-query";
+import { useEffect } from "react";
 import { createStore, type StoreApi, useStore } from "zustand";
 import { check } from "../../api/editor";
 import {
@@ -12,6 +14,7 @@ import {
   undone,
   Writer,
 } from "../../document";
+import { pause } from "../../shared/ask";
 import { Keeper } from "./keeper";
 import { type EditorState, worked } from "./state";
 
@@ -21,16 +24,12 @@ const TYPING_PAUSE_MS = 1200;
 export class EditorStore {
   readonly held: StoreApi<EditorState>;
   private readonly keeper: Keeper;
-  private checkTimer: ReturnType<typeof setTimeout> | null = null;
-  private checks = 0;
   private typedAt = 0;
   private typings = 0;
-  private closed = false;
 
   constructor(state: EditorState) {
     this.held = createStore(() => worked(state));
     this.keeper = new Keeper(this);
-    this.checkSoon(0);
   }
 
   get state(): EditorState {
@@ -41,8 +40,6 @@ export class EditorStore {
   }
 
   close(): void {
-    this.closed = true;
-    if (this.checkTimer) clearTimeout(this.checkTimer);
     this.keeper.close();
   }
 
@@ -92,7 +89,6 @@ export class EditorStore {
   private change(part: Partial<EditorState>): void {
     this.patch(worked({ ...this.state, ...part }));
     this.keeper.soon();
-    this.checkSoon();
   }
 
   undo(): void {
@@ -154,22 +150,23 @@ export class EditorStore {
     const kept = version === undefined ? this.state.kept : { ...this.state.kept, version };
     this.change({ text, base, hash, history, conflict: null, kept });
   }
-
-  checkSoon(after = CHECK_AFTER_MS): void {
-    if (this.checkTimer) clearTimeout(this.checkTimer);
-    this.checkTimer = setTimeout(() => void this.checkNow(), after);
-  }
-  async checkNow(): Promise<void> {
-    this.checks += 1;
-    const turn = this.checks;
-    const { project, file, text, subject } = this.state;
-    try {
-      const answer = await check(project, { [file]: text }, subject.kind === "loadout" ? subject.name : null);
-      if (turn === this.checks && !this.closed) this.patch({ findings: answer.findings, checked: text });
-    } catch {
-      // Without the server nothing is known about the text; the connection is shown at the top.
-    }
-  }
 }
 
 export const useEditor = (store: EditorStore): EditorState => useStore(store.held);
+
+/** Has the text checked as it is edited. Without the server nothing is known about it; the page says so at its top. */
+export function useCheck(store: EditorStore): void {
+  const { project, file, text, subject } = useEditor(store);
+  const { data } = useQuery({
+    queryKey: ["check", project, file, subject, text],
+    queryFn: async ({ signal }) => {
+      await pause(CHECK_AFTER_MS, signal);
+      const loadout = subject.kind === "loadout" ? subject.name : null;
+      const { findings } = await check(project, { [file]: text }, loadout, signal);
+      return { findings, checked: text };
+    },
+  });
+  useEffect(() => {
+    if (data) store.patch(data);
+  }, [store, data]);
+}

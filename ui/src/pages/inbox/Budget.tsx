@@ -3,13 +3,14 @@
 import { type ReactNode, useEffect, useState } from "react";
 import { segment } from "../../api/client";
 import type { Budget, CastView } from "../../api/generated";
-import { ActButton, Confirm } from "../../shared/ActButton";
+import { ActButton } from "../../shared/ActButton";
 import { type Act, commandLine } from "../../shared/acts";
 import { useGet } from "../../shared/ask";
 import { Cli } from "../../shared/Cli";
 import { count, money } from "../../shared/format";
 import { ErrorBox, Foreign, Meter } from "../../shared/parts";
 import type { CardProps } from ".";
+import { StopCast } from "./StopCast";
 import { targetOf } from "./target";
 
 export function BudgetCard({ item, onAnswered }: CardProps) {
@@ -83,19 +84,7 @@ export function BudgetCard({ item, onAnswered }: CardProps) {
         >
           Raise and go on
         </ActButton>
-        <Confirm
-          className="btn danger"
-          target={target}
-          act={{ do: "abort" }}
-          testid="stop-budget"
-          title="Stop this cast"
-          text="The cast ends and cannot be resumed. Its files and its log stay."
-          verb="Stop this cast"
-          danger
-          onDone={() => onAnswered(`Stopped: ${item.castId}`)}
-        >
-          Stop this cast
-        </Confirm>
+        <StopCast item={item} testid="stop-budget" onAnswered={onAnswered} />
         <span className="grow" />
         <Cli bare words={commandLine(item.castId, act)} project={target.project} />
       </footer>

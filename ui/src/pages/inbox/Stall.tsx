@@ -15,6 +15,7 @@ import { ErrorBox, Foreign } from "../../shared/parts";
 import { Link } from "../../shared/router";
 import { oneLine, plain } from "../../shared/text";
 import type { CardProps } from ".";
+import { StopCast } from "./StopCast";
 import { events, targetOf } from "./target";
 
 export function Stall({ item, onAnswered }: CardProps) {
@@ -122,19 +123,7 @@ export function Stall({ item, onAnswered }: CardProps) {
             Fork from before
           </Link>
         ) : null}
-        <Confirm
-          className="btn danger"
-          target={target}
-          act={{ do: "abort" }}
-          testid="stop-stall"
-          title="Stop this cast"
-          text="The cast ends and cannot be resumed. Its files and its log stay."
-          verb="Stop this cast"
-          danger
-          onDone={() => onAnswered(`Stopped: ${item.castId}`)}
-        >
-          Stop this cast
-        </Confirm>
+        <StopCast item={item} testid="stop-stall" onAnswered={onAnswered} />
         <span className="grow" />
         <Cli bare words={commandLine(item.castId, text.trim() ? say : { do: "resume" })} project={target.project} />
       </footer>

@@ -1,8 +1,10 @@
 // Configurations that nobody has approved yet: what they would run.
+
 import { useState } from "react";
 import { post } from "../../api/client";
 import type { TrustItem, TrustList } from "../../api/generated";
 import { useGet } from "../../shared/ask";
+import { Button } from "../../shared/Button";
 import { ErrorBox, Foreign, State } from "../../shared/parts";
 
 export function TrustCards() {
@@ -34,9 +36,9 @@ export function TrustCards() {
         {error ? <ErrorBox error={error} /> : null}
       </div>
       <footer>
-        <button type="button" className="btn primary" onClick={() => void approve(item)}>
+        <Button look="primary" onClick={() => void approve(item)}>
           Approve what is shown
-        </button>
+        </Button>
         <span className="faint sm">The approval is for this hash. If it changes, you are asked again.</span>
       </footer>
     </article>

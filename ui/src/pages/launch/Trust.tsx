@@ -1,7 +1,9 @@
 // What a new cast would run and nobody has approved: shown, and approved as it is shown.
+
 import { useState } from "react";
 import { post } from "../../api/client";
 import type { TrustItem } from "../../api/generated";
+import { Button } from "../../shared/Button";
 import { ErrorBox, Foreign } from "../../shared/parts";
 
 export function Trust({ items, project, onApproved }: { items: TrustItem[]; project: string; onApproved: () => void }) {
@@ -27,9 +29,9 @@ export function Trust({ items, project, onApproved }: { items: TrustItem[]; proj
           ))}
       </ul>
       {error ? <ErrorBox error={error} /> : null}
-      <button type="button" className="btn primary" onClick={() => void approve()} data-testid="trust-approve">
+      <Button look="primary" onClick={() => void approve()} data-testid="trust-approve">
         Approve what is shown, and start
-      </button>
+      </Button>
     </div>
   );
 }

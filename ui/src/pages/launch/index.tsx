@@ -6,6 +6,7 @@ import type { Budget, CastSummary, Catalog, Health, LoadoutView, StartBody, Work
 import { MiniGraph } from "../../graph/MiniGraph";
 import { startLine } from "../../shared/acts";
 import { useGet } from "../../shared/ask";
+import { Button } from "../../shared/Button";
 import { type Bounds, NO_BOUNDS, usualBounds } from "../../shared/bounds";
 import { Cli } from "../../shared/Cli";
 import { Dialog } from "../../shared/Dialog";
@@ -153,9 +154,9 @@ export function Launch({ onClose }: { onClose: () => void }) {
     <Dialog label="New cast" onClose={onClose} className="launch">
       <header className="row">
         <h2 className="grow">New cast</h2>
-        <button type="button" className="btn quiet" onClick={onClose}>
+        <Button look="quiet" onClick={onClose}>
           Close <kbd>Esc</kbd>
-        </button>
+        </Button>
       </header>
       {place ? (
         <div className="where" data-testid="launch-project">
@@ -166,14 +167,13 @@ export function Launch({ onClose }: { onClose: () => void }) {
             <Foreign text={place.dir} mixed />
           </span>
           {projects.length > 1 ? (
-            <button
-              type="button"
-              className="btn small"
+            <Button
+              look="small"
               data-testid="other-project"
               onClick={() => change({ project: null, loadout: null, from: null })}
             >
               Other project
-            </button>
+            </Button>
           ) : null}
         </div>
       ) : (
@@ -402,18 +402,10 @@ export function Launch({ onClose }: { onClose: () => void }) {
         <div className="grow">
           <Cli words={startLine(start)} project={project} />
         </div>
-        <button type="button" className="btn" onClick={onClose}>
-          Cancel
-        </button>
-        <button
-          type="button"
-          className="btn primary"
-          disabled={busy || !chosen || !place}
-          onClick={() => void run()}
-          data-testid="start"
-        >
+        <Button onClick={onClose}>Cancel</Button>
+        <Button look="primary" disabled={busy || !chosen || !place} onClick={() => void run()} data-testid="start">
           Start cast <kbd>Ctrl Enter</kbd>
-        </button>
+        </Button>
       </footer>
     </Dialog>
   );

@@ -12,7 +12,7 @@ import { Problems, summary } from "../editor/Problems";
 import { Review } from "../editor/Review";
 import { SaveBar, saveReason } from "../editor/SaveBar";
 import { readText } from "../editor/state";
-import { type EditorStore, useEditor } from "../editor/store";
+import { type EditorStore, useCheck, useEditor } from "../editor/store";
 import { useOpened } from "../editor/useOpened";
 import { findingsOf } from "../editor/views";
 import { MateriaForm } from "./MateriaForm";
@@ -46,6 +46,7 @@ export function MateriaEditor({ name }: { name: string }) {
 
 function Opened({ store }: { store: EditorStore }) {
   const state = useEditor(store);
+  useCheck(store);
   const [review, setReview] = useState(false);
   const findings = useMemo(() => findingsOf(state), [state]);
   const name = state.subject.name;

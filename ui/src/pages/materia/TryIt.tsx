@@ -1,8 +1,10 @@
 // Runs a saved utility once, with input that a person gives, after that person has seen and allowed what runs.
+
 import { useState } from "react";
 import { Refusal } from "../../api/client";
 import { tryUtility } from "../../api/editor";
 import type { Json, Tried } from "../../api/generated";
+import { Button } from "../../shared/Button";
 
 import { duration } from "../../shared/format";
 import { ErrorBox, Foreign } from "../../shared/parts";
@@ -56,15 +58,14 @@ export function TryIt({ project, materia, saved }: { project: string; materia: s
         onChange={(event) => setInput(event.target.value)}
       />
       <div className="row under">
-        <button
-          type="button"
-          className="btn small"
+        <Button
+          look="small"
           data-testid="try"
           disabled={busy || !saved || value === undefined}
           onClick={() => void run(null)}
         >
           {saved ? (value === undefined ? "Try it: the input is not valid JSON" : "Try it") : "Try it: save first"}
-        </button>
+        </Button>
       </div>
       {question ? (
         <div className="consent" data-testid="try-consent">
@@ -75,18 +76,12 @@ export function TryIt({ project, materia, saved }: { project: string; materia: s
             </pre>
           ))}
           <div className="row">
-            <button type="button" className="btn small" onClick={() => setQuestion(null)}>
+            <Button look="small" onClick={() => setQuestion(null)}>
               Do not run it
-            </button>
-            <button
-              type="button"
-              className="btn small primary"
-              data-testid="try-yes"
-              disabled={busy}
-              onClick={() => void run(question.hash)}
-            >
+            </Button>
+            <Button look="small primary" data-testid="try-yes" disabled={busy} onClick={() => void run(question.hash)}>
               Run it once
-            </button>
+            </Button>
           </div>
         </div>
       ) : null}

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { forgetKey, remove, segment } from "../../api/client";
 import type { Alive, ConfigBody, Health } from "../../api/generated";
 import { useGet } from "../../shared/ask";
+import { Button } from "../../shared/Button";
 import { Cli } from "../../shared/Cli";
 import { refreshProjects, useProjects } from "../../shared/live";
 import { ErrorBox, Foreign, State } from "../../shared/parts";
@@ -74,9 +75,8 @@ export function Settings() {
                 cannot be opened: <Foreign text={one.problem} />
               </span>
             ) : null}{" "}
-            <button
-              type="button"
-              className="btn small"
+            <Button
+              look="small"
               data-testid={`folder-remove-${one.id}`}
               title="Remove the project from the server; its files do not change"
               onClick={() =>
@@ -87,7 +87,7 @@ export function Settings() {
               }
             >
               Remove
-            </button>
+            </Button>
           </li>
         ))}
       </ul>
@@ -133,9 +133,7 @@ export function Settings() {
       </p>
       <Cli words={["materia", "ui", "--no-open"]} />
       <p>
-        <button
-          type="button"
-          className="btn"
+        <Button
           data-testid="sign-out"
           onClick={() => {
             forgetKey();
@@ -143,7 +141,7 @@ export function Settings() {
           }}
         >
           Sign out of this browser
-        </button>
+        </Button>
       </p>
       <h2>About</h2>
       <p className="dim">

@@ -3,6 +3,7 @@
 import { segment } from "../../../api/client";
 import type { TurnView } from "../../../api/generated";
 import { useText } from "../../../shared/ask";
+import { Button } from "../../../shared/Button";
 import type { CastStore } from "../../../shared/cast-store";
 import { DiffView } from "../../../shared/DiffView";
 import { bytes } from "../../../shared/format";
@@ -44,17 +45,12 @@ export function FilesTab({
       <ul className="files">
         {files.map((file) => (
           <li key={file.path}>
-            <button
-              type="button"
-              className="btn quiet small"
-              aria-pressed={file.path === name}
-              onClick={() => change({ file: file.path })}
-            >
+            <Button look="quiet small" aria-pressed={file.path === name} onClick={() => change({ file: file.path })}>
               <span className="mono cut">
                 <Foreign text={file.path} />
               </span>
               <span className="faint">{bytes(file.bytes)}</span>
-            </button>
+            </Button>
           </li>
         ))}
       </ul>

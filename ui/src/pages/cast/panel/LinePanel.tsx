@@ -1,4 +1,5 @@
 // A line of the graph: what went over it, what waits there, each payload whole.
+
 import { useQuery } from "@tanstack/react-query";
 import { ArrowRight, X } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
@@ -8,6 +9,7 @@ import type { Envelope, Json, TurnView } from "../../../api/generated";
 import { type CastState, type Crossing, counted, crossings, itemTitle, nameOf, PAYLOAD_EVENTS } from "../../../fold";
 import { lineWords } from "../../../graph/lines";
 import type { Line } from "../../../graph/rows";
+import { Button } from "../../../shared/Button";
 import { type CastStore, useCast } from "../../../shared/cast-store";
 import { isExported } from "../../../shared/exported";
 import { EventLink } from "../../../shared/Linked";
@@ -60,15 +62,14 @@ export function LinePanel({ store, state, line, taken, change, onEvent }: LinePa
           <h2 className="cut grow">
             <Foreign text={title} />
           </h2>
-          <button
-            type="button"
-            className="btn quiet small icon"
+          <Button
+            look="quiet small icon"
             aria-label="Close"
             data-testid="line-close"
             onClick={() => change({ line: null })}
           >
             <X className="ico" />
-          </button>
+          </Button>
         </div>
         <p className="dim sm line-facts">
           {lineWords[line.kind] ? `${lineWords[line.kind]}, ` : ""}
@@ -130,9 +131,9 @@ function Row({ one, store, state, onEvent, onTurn }: RowProps) {
         {one.item ? <Item itemKey={one.item} title={itemTitle(state, one.item)} /> : null}
         <span className="grow dim">{fateWords(one, state)}</span>
         {one.fate === "consumed" && one.by ? (
-          <button type="button" className="btn small" onClick={onTurn}>
+          <Button look="small" onClick={onTurn}>
             Its turn
-          </button>
+          </Button>
         ) : null}
       </div>
       {open ? (
@@ -142,9 +143,9 @@ function Row({ one, store, state, onEvent, onTurn }: RowProps) {
           <Foreign text={oneLine(one.preview, 160) || "empty"} />
         </p>
       )}
-      <button type="button" className="btn small" aria-expanded={open} onClick={() => setOpen(!open)}>
+      <Button look="small" aria-expanded={open} onClick={() => setOpen(!open)}>
         {open ? "Collapse" : "Show all"}
-      </button>
+      </Button>
     </li>
   );
 }

@@ -7,6 +7,7 @@ import { type CastState, nameOf, sentBackBy, titled } from "../../../fold";
 import { Badges, KindIcon } from "../../../graph/KindIcon";
 import type { Target } from "../../../shared/ActButton";
 import { useGet } from "../../../shared/ask";
+import { Button } from "../../../shared/Button";
 import { type CastStore, useCast } from "../../../shared/cast-store";
 import { isExported } from "../../../shared/exported";
 import { EventLink } from "../../../shared/Linked";
@@ -92,15 +93,14 @@ export function FocusPanel(props: PanelProps) {
           />
           <span className="grow" />
           <State state={card.state} word={card.word} testid="panel-state" />
-          <button
-            type="button"
-            className="btn quiet small icon sheet-close"
+          <Button
+            look="quiet small icon sheet-close"
             aria-label="Close"
             data-testid="sheet-close"
             onClick={() => change({ socket: null, turn: null, item: null })}
           >
             <X className="ico" />
-          </button>
+          </Button>
         </div>
         <div className="turn">
           {items.length > 0 ? (
@@ -139,9 +139,8 @@ export function FocusPanel(props: PanelProps) {
             />
           ) : null}
           <span className="grow" />
-          <button
-            type="button"
-            className="btn quiet small icon beside-only"
+          <Button
+            look="quiet small icon beside-only"
             aria-label="Input and output side by side"
             title="Input and output side by side"
             aria-pressed={beside}
@@ -149,25 +148,23 @@ export function FocusPanel(props: PanelProps) {
             onClick={() => change({ beside: beside ? null : "1" })}
           >
             <Columns2 className="ico" />
-          </button>
-          <button
-            type="button"
-            className="btn quiet small icon"
+          </Button>
+          <Button
+            look="quiet small icon"
             aria-label="Previous turn"
             disabled={place <= 0}
             onClick={() => change({ turn: turns[place - 1]?.seq ?? null, item: null })}
           >
             <ChevronLeft className="ico" />
-          </button>
-          <button
-            type="button"
-            className="btn quiet small icon"
+          </Button>
+          <Button
+            look="quiet small icon"
             aria-label="Next turn"
             disabled={place < 0 || place >= turns.length - 1}
             onClick={() => change({ turn: turns[place + 1]?.seq ?? null, item: null })}
           >
             <ChevronRight className="ico" />
-          </button>
+          </Button>
         </div>
         <Tabs<PanelTab>
           name="tab"
