@@ -74,9 +74,9 @@ fn to_workers(
     provider: Option<&str>,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    let (id, plan) = (drive.id.clone(), drive.plan.clone());
+    let (id, needs) = (drive.id.clone(), worker::Needs::of(&drive));
     let what = leave(drive)?;
-    let handed = worker::hand_over(project, journal, &id, &plan, (what, provider))?;
+    let handed = worker::hand_over(project, journal, &id, (what, provider), needs)?;
     let attach = project.command(&format!("attach {id}"));
     if handed.takers.is_empty() {
         let space = journal.options().space.as_str();

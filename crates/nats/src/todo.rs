@@ -1,5 +1,6 @@
 //! Runs that workers shall drive, and the workers themselves: two buckets that are made when they are first needed.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -46,6 +47,12 @@ pub struct Todo {
     /// The agent that was named for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
+    /// The hash of the blob with the script that answers its agents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<String>,
+    /// The files of its programs that were approved, by name, with their hashes.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub approved: BTreeMap<String, String>,
 }
 
 /// A run in the bucket.

@@ -322,6 +322,11 @@ impl Trusted<GoingOn> {
     /// The cast goes on: what its plan needs is put in place.
     pub fn go_on(&self, warnings: &mut Vec<String>) -> Result<(), Failure> {
         self.prepared.note((&self.id, &self.created), &self.watch(self.starts()), warnings);
+        self.ready(warnings)
+    }
+
+    /// The same without a note that it may go on here again.
+    pub(crate) fn ready(&self, warnings: &mut Vec<String>) -> Result<(), Failure> {
         profile::still_ready(self.prepared.loaded.shelf(), &self.prepared.plan, warnings)?;
         warn_of_bounds(&self.created, warnings);
         Ok(())

@@ -1,5 +1,6 @@
 //! Untrusted runs, and trusted ones after approval.
 
+use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
@@ -7,8 +8,10 @@ use std::sync::Arc;
 use materia_contract::{Plan, RunCreated, RunId};
 use materia_engine::{Approval, Approves};
 
+use super::fact::{Fact, Kind};
 use super::starts::Approved;
-use super::{Gate, Question, Starts, Watch};
+use super::{Gate, Question, Starts, Watch, files};
+use crate::failure::Failure;
 
 /// Maximum repeats of a question about files that change meanwhile. Later changes are detected before the files would
 /// run.
@@ -46,11 +49,25 @@ impl<T> Untrusted<T> {
         !asked.is_empty()
     }
 
-    /// Lets a run of a space through that the user trusts as a whole. Nothing is remembered as approved.
-    pub(crate) fn of_trusted_space(self, warnings: &mut Vec<String>) -> Trusted<T> {
-        let news = self.questions.into_iter().flat_map(|question| question.news).collect();
+    /// Lets a run of a space through that the user trusts as a whole, if the files of its programs are as they were
+    /// `approved` when it was handed over. Nothing is remembered as approved.
+    pub(crate) fn of_trusted_space(
+        self,
+        approved: &BTreeMap<String, String>,
+        warnings: &mut Vec<String>,
+    ) -> Result<Trusted<T>, Failure> {
+        let news: Vec<Fact> =
+            self.questions.into_iter().flat_map(|question| question.news).collect();
+        let is_file = |fact: &&Fact| fact.kind == Kind::File;
+        let other = |fact: &&Fact| approved.get(&fact.name) != Some(&fact.hash);
+        if let Some(fact) = news.iter().filter(is_file).find(other) {
+            let name = crate::sanitize::one_line(&fact.name, 300);
+            return Err(Failure::trust(format!(
+                "`{name}` is not the file that was approved when the cast was handed over"
+            )));
+        }
         let approved = Arc::new(self.gate.approved(news, warnings));
-        Trusted { what: self.what, approved }
+        Ok(Trusted { what: self.what, approved })
     }
 
     /// Has each question answered; an error is a no. Approvals are stored. If a file changed during a question, the
@@ -137,6 +154,14 @@ impl Cleared {
     #[must_use]
     pub fn covers(&self, run: &RunId, plan: &Plan) -> bool {
         self.run == *run && self.plan == plan.hash()
+    }
+
+    /// The approved files of its programs, by name, with their hashes.
+    #[must_use]
+    pub fn files(&self) -> BTreeMap<String, String> {
+        let Watch { approved, starts, folder } = &*self.watch;
+        let files = files::named(folder, starts.programs()).into_iter();
+        files.filter(|fact| approved.has(fact)).map(|fact| (fact.name, fact.hash)).collect()
     }
 
     /// The check that its turns call before they start a program.

@@ -76,6 +76,8 @@ mod tests {
             folder: "/p".to_owned(),
             rules: 5,
             provider: None,
+            script: None,
+            approved: std::collections::BTreeMap::new(),
         }
     }
 

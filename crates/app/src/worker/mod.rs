@@ -12,7 +12,7 @@ mod hand_over;
 mod take;
 
 pub use fit::misfit;
-pub use hand_over::{Handed, hand_over, keep_here};
+pub use hand_over::{Handed, Needs, hand_over, keep_here};
 
 use std::collections::HashMap;
 use std::path::PathBuf;

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use materia_contract::{Command, Do};
+use materia_contract::{BlobHash, Command, Do};
 use materia_engine::{
     ClaimError, DriveError, EngineError, Journal as _, Lease, Leave, Leaving, LoadedRun,
-    load_to_drive, off_thread,
+    load_to_drive, off_thread, wait,
 };
 use materia_kernel::Phase;
-use materia_nats::{InTodo, Todo};
+use materia_nats::{InTodo, NatsJournal, Todo};
+use materia_safe_fs::Temporary;
 use tokio::sync::watch;
 
 use super::Place;
@@ -17,6 +18,9 @@ use crate::drive::{Drive, Start};
 use crate::prepare::GoingOn;
 use crate::project::{self, Found};
 use crate::{Failure, RunOptions};
+
+/// The file of a script in its folder.
+const SCRIPT_FILE: &str = "script.json";
 
 /// The result for a run of the list.
 pub(super) enum Came {
@@ -102,13 +106,19 @@ fn prepared(
     project::refuse_taken_name(root, &id)?;
     let found = Found { root: root.clone(), journal: journal.clone(), id: id.clone() };
     let held = Held::of(found, lease, loaded, what, sender);
-    let options = RunOptions { provider: todo.provider.clone(), ..RunOptions::default() };
+    // The script is read while the run is prepared; the file is not needed afterwards.
+    let script = todo.script.as_deref().map(|hash| script(journal, hash)).transpose()?;
+    let options = RunOptions {
+        provider: todo.provider.clone(),
+        script: script.as_ref().map(|folder| folder.path().join(SCRIPT_FILE)),
+        ..RunOptions::default()
+    };
     let (going_on, rest) = held.prepare(project, &options)?;
     let mut warnings = Vec::new();
-    let going_on = going_on.of_trusted_space(&mut warnings);
+    let going_on = going_on.of_trusted_space(&todo.approved, &mut warnings)?;
     let agents = going_on.answerers(supervisor)?;
     let agents = Some(agents).filter(|now| *now != rest.before);
-    going_on.go_on(&mut warnings)?;
+    going_on.ready(&mut warnings)?;
     let plan = going_on.created().plan.clone();
     let (GoingOn { prepared, loaded, .. }, cleared) = going_on.release();
     let Going { found, lease, loaded, command } = rest.go_on(loaded)?;
@@ -121,4 +131,16 @@ fn prepared(
     // Files beside the journal that cannot be mended now are mended by the next replay.
     let _ = views.catch_up(&**journal, &id);
     Ok(Drive { agents, ..drive })
+}
+
+/// A folder with the script of a run, which came as a blob.
+fn script(journal: &NatsJournal, hash: &str) -> Result<Temporary, Failure> {
+    let hash = BlobHash::parse(hash);
+    let hash = hash.ok_or_else(|| Failure::storage("its script: the hash cannot be read"))?;
+    let bytes = wait(journal.blobs().get(hash));
+    let bytes = bytes.map_err(|error| Failure::storage(format!("its script: {error}")))?;
+    let unwritten = |error: std::io::Error| Failure::storage(format!("its script: {error}"));
+    let folder = Temporary::new("script").map_err(unwritten)?;
+    folder.folder().write_new(SCRIPT_FILE, &bytes).map_err(unwritten)?;
+    Ok(folder)
 }

@@ -9,6 +9,7 @@ mod bench;
 #[allow(dead_code, reason = "other tests use more of it")]
 mod server;
 mod takeover;
+mod trust;
 mod workers;
 
 use serde_json::{Value, json};

@@ -16,6 +16,16 @@ pub(crate) struct Worker {
 
 impl Worker {
     pub(crate) fn start(bench: &Bench, servers: &Servers, words: &[&str]) -> Self {
+        Self::start_with(bench, servers, words, &[])
+    }
+
+    /// The same with variables.
+    pub(crate) fn start_with(
+        bench: &Bench,
+        servers: &Servers,
+        words: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Self {
         static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
         let nth = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let log = bench.state().with_file_name(format!("worker-{nth}.log"));
@@ -23,6 +33,7 @@ impl Worker {
         all.extend(words);
         let mut command = bench.command(&all);
         command.env("MATERIA_JOURNAL", servers.url()).env("MATERIA_SPACE", "tests");
+        command.envs(variables.iter().copied());
         command.stdout(Stdio::null()).stderr(std::fs::File::create(&log).unwrap());
         let worker = Self { child: command.spawn().unwrap(), log };
         until("the worker is there", || worker.said().contains("runs casts of the space"));
