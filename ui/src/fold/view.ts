@@ -1,5 +1,6 @@
 // Questions to the state: where a socket stands, what is said of a cast in one sentence.
 import type { Node as PlanNode, SocketState } from "../api/generated";
+import { count } from "../shared/format";
 import { oneLine } from "../shared/text";
 import { itemIndex, itemKey } from "./fold";
 import type { CastState, LoopState, Turn } from "./state";
@@ -227,6 +228,6 @@ export function litEdges(state: CastState): Set<string> {
   return lit;
 }
 
-export function counted(count: number, word: string): string {
-  return `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
+export function counted(many: number, word: string): string {
+  return `${count(many)} ${word}${many === 1 ? "" : "s"}`;
 }

@@ -259,17 +259,22 @@ function CastPage(props: CastPageProps) {
 
 /** The edge that was just taken, for as long as it is lit. */
 function useFlash(state: CastState, past: boolean): string | null {
-  const [flashed, setFlashed] = useState<string | null>(null);
-  const seen = useRef(state.seq);
+  const { seq, lastEdge: edge } = state;
+  // Found out while drawing: to note it afterwards would draw the page twice at each event.
+  const lit = useRef<{ seq: number; edge: string | null }>({ seq, edge: null });
+  const fresh = seq > lit.current.seq && !past;
+  if (fresh && edge && (state.edges[edge]?.lastSeq ?? 0) >= seq - 6) lit.current = { seq, edge };
+  else lit.current.seq = seq;
+  const [, drawAgain] = useState(0);
+  const flashed = lit.current.edge;
   useEffect(() => {
-    const fresh = state.seq > seen.current && !past;
-    seen.current = state.seq;
-    const edge = state.lastEdge;
-    if (!fresh || !edge || (state.edges[edge]?.lastSeq ?? 0) < state.seq - 6) return;
-    setFlashed(edge);
-    const timer = setTimeout(() => setFlashed(null), 600);
+    if (!flashed) return;
+    const timer = setTimeout(() => {
+      lit.current.edge = null;
+      drawAgain(seq);
+    }, 600);
     return () => clearTimeout(timer);
-  }, [state, past]);
+  }, [flashed, seq]);
   return flashed;
 }
 
