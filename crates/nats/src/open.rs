@@ -7,7 +7,7 @@ use async_nats::jetstream::context::GetStreamErrorKind;
 use async_nats::jetstream::object_store::ObjectStore;
 use async_nats::jetstream::stream::{Config, DiscardPolicy, StorageType, Stream};
 use async_nats::jetstream::{self, Context, ErrorCode};
-use async_nats::{Client, ConnectErrorKind, ConnectOptions};
+use async_nats::{Client, ConnectErrorKind, ConnectOptions, ServerAddr};
 
 use crate::Options;
 use crate::connection::ANSWER_WITHIN;
@@ -121,6 +121,13 @@ async fn connect(options: &Options) -> Result<Client, OpenError> {
     if let Some(path) = &options.credentials {
         let text = std::fs::read_to_string(path).map_err(|error| file(path, error.to_string()))?;
         how = how.credentials(&text).map_err(|error| file(path, error.to_string()))?;
+    }
+    // The client does not take them from the address by itself.
+    let addresses = options.url.split(',').filter_map(|one| one.trim().parse::<ServerAddr>().ok());
+    for address in addresses {
+        if let (Some(user), Some(password)) = (address.username(), address.password()) {
+            how = how.user_and_password(user.to_owned(), password.to_owned());
+        }
     }
     if let Some(path) = &options.certificate {
         std::fs::File::open(path).map_err(|error| file(path, error.to_string()))?;

@@ -1,6 +1,6 @@
 //! `materia worker`: claims, hand-over, takeover (M5, M6, M8, M9).
 
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -26,14 +26,19 @@ impl Worker {
         words: &[&str],
         variables: &[(&str, &str)],
     ) -> Self {
-        static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
-        let nth = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let log = bench.state().with_file_name(format!("worker-{nth}.log"));
         let mut all = vec!["worker", "--trust-space", "tests"];
         all.extend(words);
         let mut command = bench.command(&all);
         command.env("MATERIA_JOURNAL", servers.url()).env("MATERIA_SPACE", "tests");
         command.envs(variables.iter().copied());
+        Self::run(command, bench)
+    }
+
+    /// Starts a command that is a worker.
+    pub(crate) fn run(mut command: Command, bench: &Bench) -> Self {
+        static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+        let nth = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let log = bench.state().with_file_name(format!("worker-{nth}.log"));
         command.stdout(Stdio::null()).stderr(std::fs::File::create(&log).unwrap());
         let worker = Self { child: command.spawn().unwrap(), log };
         until("the worker is there", || worker.said().contains("runs casts of the space"));
