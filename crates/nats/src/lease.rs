@@ -191,17 +191,18 @@ impl Key {
                     tracing::warn!(key = self.name, "the lease could not be renewed");
                     return;
                 }
-                match self.put(self.revision).await {
-                    Ok(Published::At(revision)) => {
+                let left = limit.saturating_sub(renewed.elapsed());
+                match tokio::time::timeout(left, self.put(self.revision)).await {
+                    Ok(Ok(Published::At(revision))) => {
                         self.revision = revision;
                         break;
                     }
-                    Ok(Published::Late) => match self.found().await {
+                    Ok(Ok(Published::Late)) => match self.found().await {
                         Some(true) => break,
                         Some(false) => return,
                         None => {}
                     },
-                    Ok(Published::Unknown(_)) | Err(_) => {}
+                    Ok(Ok(Published::Unknown(_)) | Err(_)) | Err(_) => {}
                 }
                 tokio::time::sleep(crate::connection::REPEAT_AFTER).await;
                 begun = Instant::now();

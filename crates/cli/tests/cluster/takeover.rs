@@ -100,3 +100,24 @@ fn a_stopped_worker_loses_its_cast() {
     assert_eq!(count(&all, "turn.completed"), 3, "{all:?}");
     on(&bench, &servers, &["replay", "c1"]).exits(0);
 }
+
+/// M5: a worker that has lost its servers ends its turns, and carries the cast on when they are back.
+#[test]
+fn a_worker_without_servers_gives_its_cast_up() {
+    let mut servers = Servers::start(1, "");
+    let bench = waiting_bench();
+    let worker = Worker::start(&bench, &servers, &[]);
+    cast(&bench, &servers, "c1");
+    until("its process is known", || times_begun(&bench, "c1") == 1);
+    let program = format!("/proc/{}", bench.read("begun-c1").trim());
+    servers.kill(0);
+    until("the program has ended", || !Path::new(&program).exists());
+    until("it knows", || worker.said().contains("cast `c1`: its lease was lost"));
+    bench.write("go", "");
+    servers.begin(0);
+    until("it rests", || worker.said().contains("cast `c1`: rests (completed)"));
+    let all = events(&bench, &servers, "c1");
+    assert_eq!(count(&all, "turn.interrupted"), 1, "{all:?}");
+    assert_eq!(count(&all, "turn.completed"), 3, "{all:?}");
+    on(&bench, &servers, &["replay", "c1"]).exits(0);
+}
