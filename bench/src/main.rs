@@ -34,7 +34,7 @@ use report::{Report, say};
 
 /// The same as the binary's.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 /// Anything can go wrong in a measurement, and nothing can be done about it but to say so.
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;

@@ -41,7 +41,7 @@ use materia_app::{
 /// Memory that one thread allocates is often freed by another; most system allocators are slow at that (see
 /// `docs/performance.md`).
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
     // Before anything else: the supervisor of a utility must start as fast as can be.

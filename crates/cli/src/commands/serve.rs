@@ -229,6 +229,7 @@ fn run_server(
     begun: impl FnOnce(&Serving, &mut Terminal) -> Result<(), Failure>,
 ) -> Result<Exit, Failure> {
     materia_runners::name_driver();
+    return_memory();
     let listen = Listen::parse(args.listen.as_deref().unwrap_or(USUAL));
     let listen = listen.map_err(|error| Failure::usage(error.to_string()))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -304,5 +305,12 @@ async fn heed_signals(stop: impl Fn()) {
         }
         heard = true;
         stop();
+    }
+}
+
+/// Lets a thread return unused memory to the system while the server is idle.
+fn return_memory() {
+    if let Err(error) = tikv_jemalloc_ctl::background_thread::write(true) {
+        tracing::warn!("unused memory is returned late: {error}");
     }
 }

@@ -243,7 +243,8 @@ fn spans_of_the_corpus_cover_every_prompt_and_are_what_their_sources_say() {
                 assert_eq!(at("start"), end, "{}: {turn:#}", file.display());
                 assert!(at("end") > end, "{}: {turn:#}", file.display());
                 end = at("end");
-                let words = &prompt[at("start")..end];
+                // The indentation of an object that the event has as a text is that of the prompt.
+                let words = prompt[at("start")..end].trim();
                 let kind = span["source"]["kind"].as_str().unwrap();
                 *kinds.entry(kind.to_owned()).or_default() += 1;
                 all += words.len();

@@ -241,7 +241,7 @@ pub(crate) fn write_corpus(bench: &Bench, is_sample: fn(usize) -> bool, steps: &
     count
 }
 
-pub(crate) fn begins(case: &Value) -> bool {
+fn begins(case: &Value) -> bool {
     let further = case["then"].as_array().into_iter().flatten().map(|step| &step["args"]);
     let word = |word: &Value| word == "cast" || word == "link";
     std::iter::once(&case["args"])

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::bench::Bench;
-use crate::cases::{begins, collect};
+use crate::cases::write_corpus;
 
 /// A generator, a loop over its items with a judge that sends work back, a question to a person, and a program.
 fn config() -> Value {
@@ -262,25 +262,9 @@ const CANNOT: [&str; 11] = [
 /// Casts of the conformance corpus, each played against the loadout that it ran.
 #[test]
 fn casts_of_the_corpus_take_their_own_route_again() {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance");
     let bench = Bench::new();
-    let long = std::env::var_os("MATERIA_LONG").is_some();
-    let mut found = Vec::new();
-    collect(&corpus, &mut found);
-    found.sort();
-    let mut count = 0;
-    for (place, file) in found.iter().enumerate() {
-        let mut case: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
-        if !(long || place % 20 == 7) || !begins(&case) {
-            continue;
-        }
-        count += 1;
-        let then = case.as_object_mut().unwrap().entry("then").or_insert_with(|| json!([]));
-        let step = json!({ "args": ["whatif", "{castId}"], "expect": { "exit": 0, "report": { "same": true } } });
-        then.as_array_mut().unwrap().push(step);
-        let name = file.strip_prefix(&corpus).unwrap().display().to_string();
-        bench.write(&format!("cases/{name}"), &case.to_string());
-    }
+    let step = json!({ "args": ["whatif", "{castId}"], "expect": { "exit": 0, "report": { "same": true } } });
+    let count = write_corpus(&bench, |place| place % 20 == 7, &[step]);
     assert!(count > 30, "{count}");
     let ran = bench.run(&["conformance", "cases", "--json"]);
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
