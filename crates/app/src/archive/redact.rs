@@ -6,7 +6,9 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use materia_contract::{EventBody, FULL_STDOUT, Plan, Record, RunId, Test, Uuid, path_tokens};
+use materia_contract::{
+    EventBody, FULL_STDOUT, Plan, Record, RunId, Test, Uuid, number, path_tokens,
+};
 use materia_engine::{Journal, PAGE_BYTES, blocking};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -139,6 +141,7 @@ struct Redaction {
     known: BTreeSet<String>,
     names: Numbers,
     hashes: Numbers,
+    commands: Numbers,
 }
 
 impl Redaction {
@@ -190,8 +193,10 @@ impl Redaction {
         let mut paths = Vec::new();
         for node in plan.nodes.values() {
             self.known.extend(node.artifacts.iter().cloned());
-            let targets = node.assign.keys().flat_map(|target| target.split('.'));
-            self.known.extend(targets.map(str::to_owned));
+            for target in node.assign.keys() {
+                self.known.insert(target.clone());
+                self.known.extend(target.split('.').map(str::to_owned));
+            }
             self.known.extend(node.foreach.iter().map(|foreach| foreach.alias.clone()));
             paths.extend(node.assign.values().chain(&node.requires).chain(&node.reads));
             paths.extend(node.foreach.iter().map(|foreach| &foreach.items));
@@ -224,6 +229,8 @@ impl Redaction {
     /// The object of an answer stands beside its output, in the form that routes are decided from.
     fn answer(&mut self, data: &mut Map<String, Value>, object: Option<&str>, has_place: bool) {
         data.remove("whole");
+        // An object with an integer of more than 64 bits is none (D55).
+        let object = object.filter(|text| number::too_wide(text).is_none());
         let object = object.and_then(|text| serde_json::from_str::<Map<String, Value>>(text).ok());
         let Some(mut object) = object.map(Value::Object) else {
             data.remove("object");
@@ -257,6 +264,10 @@ impl Redaction {
             match (name.as_str(), value) {
                 // The key under which a cast was asked for.
                 ("key", Value::Object(key)) => key.values_mut().for_each(|it| self.hash(it)),
+                // The id of a command, as its sender wrote it.
+                ("command", Value::String(text)) => {
+                    *text = format!("command-{}", self.commands.of(text));
+                }
                 // Ids, a path of the plan, and an input without fields, which is a word.
                 ("loops", Value::Array(_)) | ("items" | "input", Value::String(_)) => {}
                 ("items", list) => self.free(list),
