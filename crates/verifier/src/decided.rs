@@ -202,7 +202,6 @@ impl Verifier {
     }
 }
 
-/// The act of a decision that is taken alone, if it is one.
 /// Whether these are reports of turns, cut in front of the first event: nothing was started.
 fn reports_before(decision: &Decision, decided: &Decided) -> bool {
     let RecordedInput::Moment(moment) = &decided.input else { return false };
@@ -211,6 +210,7 @@ fn reports_before(decision: &Decision, decided: &Decided) -> bool {
         && !moment.reports.is_empty()
 }
 
+/// The act of a decision that is taken alone, if it is one.
 fn alone(input: &RecordedInput) -> Option<&Acting> {
     let RecordedInput::Moment(MomentOf { acts, .. }) = input else { return None };
     acts.iter().find(|acting| !acting.act.is_of_an_instant())
