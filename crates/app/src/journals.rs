@@ -54,6 +54,13 @@ impl Project {
         Ok(Arc::new(SqliteJournal::open(root, options)?))
     }
 
+    /// Opens the journal to copy casts from it or to it; it is made if it is not there.
+    pub fn journal_to_copy(&self) -> Result<Arc<dyn CastJournal>, Failure> {
+        let root = self.artifact_root();
+        self.refuse_links(&root)?;
+        self.open_journal(&root, self.options_to_write()?)
+    }
+
     /// Refuses a folder for casts that a link leads to: what is kept there would be written somewhere else.
     /// Outside of the project, where only its user can have meant it, links on the way are the user's own.
     pub(crate) fn refuse_links(&self, root: &Path) -> Result<(), Failure> {

@@ -50,6 +50,7 @@ pub mod cast_id;
 pub mod compare;
 pub mod concurrent_casts;
 pub mod config_writer;
+pub mod copy;
 pub mod crashtest;
 pub mod drafts;
 pub mod drive;

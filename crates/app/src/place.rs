@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use materia_contract::RunId;
-use materia_engine::{Journal, ReadError, wait};
+use materia_engine::{AppendError, Batch, ClaimError, Epoch, Journal, Lease, ReadError, wait};
 use materia_journal::{SqliteJournal, Stats};
 pub use materia_nats::NatsJournal;
 use materia_nats::OpenError;
@@ -70,6 +70,21 @@ pub trait CastJournal: Journal {
         Stats::default()
     }
 
+    /// The place for a person, without a password.
+    fn shown(&self) -> String;
+
+    /// Where a run goes on that was copied from here to another journal.
+    fn moved(&self, run: &RunId) -> Result<Option<String>, ReadError>;
+
+    /// Notes under a lease where a run goes on; `None` says that it goes on here.
+    fn move_to(&self, run: &RunId, epoch: Epoch, place: Option<&str>) -> Result<(), AppendError>;
+
+    /// Claims a run, also one that was copied elsewhere.
+    fn claim_moved(&self, run: &RunId) -> Result<Lease, ClaimError>;
+
+    /// Appends to a run, also to one that was copied elsewhere.
+    fn append_moved(&self, batch: Batch) -> Result<(), AppendError>;
+
     /// A sentence about messages of a run that Materia did not write and readers skip, if there are any.
     fn skipped(&self, _run: &RunId) -> Result<Option<String>, ReadError> {
         Ok(None)
@@ -89,6 +104,26 @@ impl CastJournal for SqliteJournal {
         self.changed()
     }
 
+    fn shown(&self) -> String {
+        self.path().display().to_string()
+    }
+
+    fn moved(&self, run: &RunId) -> Result<Option<String>, ReadError> {
+        wait(self.moved(run))
+    }
+
+    fn move_to(&self, run: &RunId, epoch: Epoch, place: Option<&str>) -> Result<(), AppendError> {
+        wait(self.move_to(run, epoch, place))
+    }
+
+    fn claim_moved(&self, run: &RunId) -> Result<Lease, ClaimError> {
+        wait(self.claim_moved(run))
+    }
+
+    fn append_moved(&self, batch: Batch) -> Result<(), AppendError> {
+        wait(self.append(batch))
+    }
+
     fn times_restored(&self) -> u64 {
         self.times_restored()
     }
@@ -99,6 +134,26 @@ impl CastJournal for SqliteJournal {
 }
 
 impl CastJournal for NatsJournal {
+    fn shown(&self) -> String {
+        format!("{}, space `{}`", self.options().shown(), self.options().space.as_str())
+    }
+
+    fn moved(&self, run: &RunId) -> Result<Option<String>, ReadError> {
+        wait(self.moved(run))
+    }
+
+    fn move_to(&self, run: &RunId, epoch: Epoch, place: Option<&str>) -> Result<(), AppendError> {
+        wait(self.move_to(run, epoch, place))
+    }
+
+    fn claim_moved(&self, run: &RunId) -> Result<Lease, ClaimError> {
+        wait(self.claim(run))
+    }
+
+    fn append_moved(&self, batch: Batch) -> Result<(), AppendError> {
+        wait(self.append_moved(batch))
+    }
+
     fn is_remote(&self) -> bool {
         true
     }

@@ -24,8 +24,9 @@ impl From<Fault> for AppendError {
 }
 
 impl Inner {
-    /// Adds the records and the receipt of a batch.
-    pub(crate) async fn append(&self, batch: &Batch) -> Result<(), AppendError> {
+    /// Adds the records and the receipt of a batch; `even_moved` to a run that was copied to another journal, too.
+    pub(crate) async fn append(&self, batch: &Batch, even_moved: bool) -> Result<(), AppendError> {
+        let refusal = |log: &Log, batch: &Batch| refusal(log, batch, even_moved);
         if let Some(fault) = misplaced(batch) {
             return Err(AppendError::Storage(fault));
         }
@@ -107,7 +108,7 @@ impl Inner {
 }
 
 /// Why a batch does not fit a run, if it does not.
-fn refusal(log: &Log, batch: &Batch) -> Option<AppendError> {
+fn refusal(log: &Log, batch: &Batch, even_moved: bool) -> Option<AppendError> {
     let run = || batch.run.clone();
     if log.epoch != batch.epoch.0 {
         return Some(AppendError::Fenced {
@@ -116,9 +117,8 @@ fn refusal(log: &Log, batch: &Batch) -> Option<AppendError> {
             newest: Epoch(log.epoch),
         });
     }
-    if let Some(place) = &log.moved {
-        let what = format!("cast `{}` was copied to {place} and goes on there", batch.run);
-        return Some(AppendError::Storage(what));
+    if let Some(place) = log.moved.as_ref().filter(|_| !even_moved) {
+        return Some(AppendError::moved(&batch.run, place));
     }
     if let Some(receipt) = &batch.receipt
         && log.receipts.contains_key(&receipt.command)

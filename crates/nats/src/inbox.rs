@@ -1,7 +1,7 @@
 //! The inbox of a run: a subject of its own in the same stream, so that commands and decisions have one order.
 
 use materia_contract::{BlobHash, Command, CommandId, RunId};
-use materia_engine::{AppendError, Epoch, PostError, Posted, Posting, ReadError};
+use materia_engine::{AppendError, Epoch, PostError, Posted, Posting, ReadError, moved_on};
 
 use crate::append::Written;
 use crate::connection::Fault;
@@ -23,6 +23,9 @@ impl Inner {
             && let Some(known) = known(&log, &id, &body)
         {
             return known;
+        }
+        if let Some(place) = &log.moved {
+            return Err(ReadError::Storage(moved_on(run, place)).into());
         }
         let revives = command.what.revives();
         let command = Command { id: Some(id.clone()), ..command };

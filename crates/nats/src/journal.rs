@@ -162,6 +162,12 @@ impl NatsJournal {
         on_thread!(self, inner, [run = run.clone()], Ok(inner.fresh(&run).await?.moved.clone()))
     }
 
+    /// Appends also to a run that was copied to another journal: for a copy that comes home.
+    #[must_use]
+    pub fn append_moved(&self, batch: Batch) -> BoxFuture<'static, Result<(), AppendError>> {
+        on_thread!(self, inner, [], inner.append(&batch, true).await)
+    }
+
     /// Notes under a lease where a run goes on; `None` says that it goes on here again.
     pub fn move_to(
         &self,
@@ -177,7 +183,7 @@ impl NatsJournal {
 
 impl Journal for NatsJournal {
     fn append(&self, batch: Batch) -> BoxFuture<'_, Result<(), AppendError>> {
-        on_thread!(self, inner, [], inner.append(&batch).await)
+        on_thread!(self, inner, [], inner.append(&batch, false).await)
     }
 
     fn read(

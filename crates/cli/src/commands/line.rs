@@ -5,9 +5,9 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use super::{
     abort, approve, attach, blame, bounds, budget, case, cast, casts, check, clean, compare,
     completions, conformance, crashtest, demo, doctor, events, explore, export, finish, fork, fuzz,
-    grid, init, link, loadout, logs, man, materia, mode, output, recast, replay, resume, revive,
-    say, schemas, serve, show, skip, stop, test, trigger, utility, whatif, why, worker, workers,
-    workspace,
+    grid, init, journal, link, loadout, logs, man, materia, mode, output, recast, replay, resume,
+    revive, say, schemas, serve, show, skip, stop, test, trigger, utility, whatif, why, worker,
+    workers, workspace,
 };
 use crate::args::Global;
 
@@ -102,6 +102,7 @@ pub(crate) enum Command {
     Stop(stop::StopArgs),
     Worker(worker::WorkerArgs),
     Workers(workers::WorkersArgs),
+    Journal(journal::JournalArgs),
     Demo(demo::DemoArgs),
     Doctor(doctor::DoctorArgs),
     /// The checkpoint utility of the demo.
@@ -169,6 +170,7 @@ impl Command {
             | Self::Ui(_)
             | Self::Stop(_)
             | Self::Worker(_)
+            | Self::Journal(_)
             | Self::Demo(_)
             | Self::Test(_)
             | Self::Conformance(_) => true,

@@ -25,6 +25,7 @@ pub(crate) mod fork;
 mod fuzz;
 pub(crate) mod grid;
 pub(crate) mod init;
+mod journal;
 pub(crate) mod line;
 pub(crate) mod link;
 pub(crate) mod loadout;
@@ -140,6 +141,7 @@ fn run(cli: &Cli, terminal: &mut Terminal) -> Result<Exit, Failure> {
         Command::Attach(args) => attach::attach(args, global, terminal),
         Command::Worker(args) => worker::worker(args, global, terminal),
         Command::Workers(args) => workers::workers(args, global, terminal),
+        Command::Journal(args) => journal::journal(args, global, terminal),
         Command::Stop(args) => stop::stop(args, terminal),
         Command::Demo(args) => demo::demo(args, global, terminal),
         Command::Doctor(args) => doctor::doctor(args, global, terminal),

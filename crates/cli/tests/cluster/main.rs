@@ -5,6 +5,7 @@
 #[path = "../cli/bench.rs"]
 #[allow(dead_code, reason = "other tests use more of it")]
 mod bench;
+mod copying;
 mod deploy;
 #[path = "../../../nats/tests/nats/server.rs"]
 #[allow(dead_code, reason = "other tests use more of it")]

@@ -53,7 +53,7 @@ pub use whatif::{
     MovedCursor, Parting, PartingKind, RouteEnd, TakenEdge, TurnName, Unanswered, Way, WhatIfBody,
 };
 pub use why::{Because, Condition, Suggested, SuggestedStep, Suggestion, Why};
-pub use workers::{LeftAlone, WorkerBody};
+pub use workers::{CopiedBody, LeftAlone, WorkerBody};
 pub use workspace::{
     Cleaned, CleanedItem, WorkspaceBody, WorkspaceCommit, WorkspaceDiff, WorkspaceFile,
 };

@@ -38,6 +38,22 @@ pub struct WorkerBody {
     pub seen_at: String,
 }
 
+/// A cast that was copied to another journal. Each is one line of `journal copy --json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CopiedBody {
+    /// The cast.
+    pub cast_id: RunId,
+    /// The journal that had it.
+    pub from: String,
+    /// The journal in which it goes on.
+    pub to: String,
+    /// The number of its events.
+    pub events: u64,
+    /// How many of them were new there.
+    pub added: u64,
+}
+
 /// A cast that a worker does not take.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

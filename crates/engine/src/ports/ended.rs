@@ -1,6 +1,6 @@
 //! Status of a run after an event of a type, and the refusal of commands to an ended run.
 
-use materia_contract::CastStatus;
+use materia_contract::{CastStatus, RunId};
 use materia_kernel::Rejection;
 
 /// The status a run has behind an event of this type, if the type says.
@@ -14,6 +14,12 @@ pub fn status_after(kind: &str) -> Option<CastStatus> {
         "run.aborted" => Some(CastStatus::Aborted),
         _ => None,
     }
+}
+
+/// Why a run refuses everything: it was copied to another journal.
+#[must_use]
+pub fn moved_on(run: &RunId, place: &str) -> String {
+    format!("cast `{run}` was copied to {place} and goes on there")
 }
 
 /// Why a run of this status refuses commands: it has ended.

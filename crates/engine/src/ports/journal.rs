@@ -416,6 +416,14 @@ pub enum AppendError {
     Storage(String),
 }
 
+impl AppendError {
+    /// The run was copied to another journal.
+    #[must_use]
+    pub fn moved(run: &RunId, place: &str) -> Self {
+        Self::Storage(super::moved_on(run, place))
+    }
+}
+
 /// Why nothing could be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {

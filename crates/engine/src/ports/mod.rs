@@ -16,7 +16,7 @@ mod weight;
 
 pub use approval::{Approval, Approves, Pinned};
 pub use blobs::{BlobError, Blobs, MemoryBlobs, text_of};
-pub use ended::{refusal_of_ended, status_after};
+pub use ended::{moved_on, refusal_of_ended, status_after};
 pub use journal::{
     Answer, AppendError, Batch, Chapter, ClaimError, Cursor, Epoch, Head, Journal, Lease, Lines,
     PAGE_BYTES, Page, PostError, Posted, Posting, ReadError, Receipt, Snapshot, Snapshots,

@@ -1,12 +1,12 @@
 //! The inbox: commands from one process to another, and their receipts.
 
 use materia_contract::{Answer, Command, CommandId, Receipt, RunId};
-use materia_engine::{Epoch, Posted, Posting, refusal_of_ended};
+use materia_engine::{Epoch, Posted, Posting, moved_on, refusal_of_ended};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::Fault;
-use super::{lease, list};
+use super::{lease, list, moved};
 
 /// Result of leaving a command; the error is the id, where another command has it.
 type Left = Result<Posting, CommandId>;
@@ -33,7 +33,9 @@ fn leave(connection: &Connection, run: &RunId, command: &Command) -> Result<Left
         .prepare_cached("INSERT INTO inbox (run_id, command, name, body) VALUES (?1, ?2, ?3, ?4)")?
         .insert(params![run.as_str(), text, name, body])?;
     let id = command.id.clone().unwrap_or_else(|| CommandId::numbered(number.unsigned_abs()));
-    let Some(reason) = refusal(connection, run)?.filter(|_| !command.what.revives()) else {
+    let gone = moved::place(connection, run)?.map(|place| moved_on(run, &place));
+    let ended = refusal(connection, run)?.filter(|_| !command.what.revives());
+    let Some(reason) = gone.or(ended) else {
         return Ok(Ok(Posting { id, receipt: None }));
     };
     let answer = Answer::Refused { reason };

@@ -27,6 +27,7 @@ mod image;
 mod inbox;
 mod lease;
 mod list;
+mod moved;
 mod options;
 mod own;
 mod place;
@@ -147,6 +148,12 @@ impl SqliteJournal {
             readers,
             let_others: Mutex::new(None),
         }
+    }
+
+    /// Its file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// The location of the locks of its runs.

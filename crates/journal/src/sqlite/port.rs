@@ -12,10 +12,10 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::fault::Fault;
-use super::writer::{self, Job};
+use super::writer::{self, Claim, Job};
 use crate::blobs::FileBlobs;
 
-use super::{OpenError, SqliteJournal, disk_usage, inbox, lease, list, read, snapshots};
+use super::{OpenError, SqliteJournal, disk_usage, inbox, lease, list, moved, read, snapshots};
 
 impl SqliteJournal {
     /// Runs a job on this thread, if the only run has the thread to itself, otherwise on the writer thread.
@@ -33,6 +33,65 @@ impl SqliteJournal {
             writer.hand_in(job);
         }
         Ok(())
+    }
+
+    /// Claims a run, also one that was copied to another journal: only a copy that comes home may write to it.
+    pub fn claim_moved(&self, run: &RunId) -> BoxFuture<'_, Result<Lease, ClaimError>> {
+        self.claim_for(run, true)
+    }
+
+    /// Where a run goes on that was copied from here to another journal.
+    pub fn moved(&self, run: &RunId) -> BoxFuture<'_, Result<Option<String>, ReadError>> {
+        let (run, wanted) = (run.clone(), run.clone());
+        Box::pin(async move {
+            let look = move |connection: &_| Ok(moved::place(connection, &wanted)?);
+            self.readers.with(&run, look).await
+        })
+    }
+
+    /// Notes under a lease where a run goes on; `None` says that it goes on here again.
+    pub fn move_to(
+        &self,
+        run: &RunId,
+        epoch: Epoch,
+        place: Option<&str>,
+    ) -> BoxFuture<'_, Result<(), AppendError>> {
+        let (run, wanted, place) = (run.clone(), run.clone(), place.map(str::to_owned));
+        Box::pin(async move {
+            let mark =
+                move |connection: &_| moved::mark(connection, &wanted, epoch, place.as_deref());
+            let marked = self.readers.with(&run, mark).await;
+            let newest = marked.map_err(|error| AppendError::Storage(error.to_string()))?;
+            if newest == epoch { Ok(()) } else { Err(AppendError::Fenced { run, epoch, newest }) }
+        })
+    }
+
+    fn claim_for(&self, run: &RunId, even_moved: bool) -> BoxFuture<'_, Result<Lease, ClaimError>> {
+        let (run, locks, held) = (run.clone(), self.locks(), Arc::clone(&self.held));
+        let foreign = self.foreign.then(|| OpenError::Foreign { path: self.path.clone() });
+        Box::pin(async move {
+            if let Some(foreign) = foreign {
+                return Err(ClaimError::Storage { run, what: foreign.to_string() });
+            }
+            let wanted = run.clone();
+            let lock = off_thread(move || lease::lock(&locks, &wanted, &held)).await?;
+            let (answer, answered) = oneshot::channel();
+            let noted = match self
+                .hand_in(Job::Claim(Claim { run: run.clone(), even_moved }, answer))
+                .await
+            {
+                Ok(()) => answered.await.unwrap_or_else(|_| Err(writer::gone())),
+                Err(error) => Err(error),
+            };
+            match noted {
+                Ok(epoch) => {
+                    tracing::debug!(cast = %run, %epoch, "claimed");
+                    self.changes.tell(&run);
+                    Ok(Lease::new(epoch, lock))
+                }
+                Err(error) => Err(ClaimError::Storage { run, what: error.to_string() }),
+            }
+        })
     }
 }
 
@@ -142,28 +201,7 @@ impl Journal for SqliteJournal {
     }
 
     fn claim(&self, run: &RunId) -> BoxFuture<'_, Result<Lease, ClaimError>> {
-        let (run, locks, held) = (run.clone(), self.locks(), Arc::clone(&self.held));
-        let foreign = self.foreign.then(|| OpenError::Foreign { path: self.path.clone() });
-        Box::pin(async move {
-            if let Some(foreign) = foreign {
-                return Err(ClaimError::Storage { run, what: foreign.to_string() });
-            }
-            let wanted = run.clone();
-            let lock = off_thread(move || lease::lock(&locks, &wanted, &held)).await?;
-            let (answer, answered) = oneshot::channel();
-            let noted = match self.hand_in(Job::Claim(run.clone(), answer)).await {
-                Ok(()) => answered.await.unwrap_or_else(|_| Err(writer::gone())),
-                Err(error) => Err(error),
-            };
-            match noted {
-                Ok(epoch) => {
-                    tracing::debug!(cast = %run, %epoch, "claimed");
-                    self.changes.tell(&run);
-                    Ok(Lease::new(epoch, lock))
-                }
-                Err(error) => Err(ClaimError::Storage { run, what: error.to_string() }),
-            }
-        })
+        self.claim_for(run, false)
     }
 
     fn is_driven(&self, run: &RunId) -> BoxFuture<'_, Result<bool, ClaimError>> {

@@ -22,7 +22,7 @@ use super::append::Appender;
 use super::changes::Changes;
 use super::fault::{append_error, is_busy};
 use super::rescue::Home;
-use super::{Stats, connect, lease};
+use super::{Stats, connect, lease, moved};
 
 /// Records in one transaction. More wait for the next one.
 const GROUP_RECORDS_MAX: usize = 4_096;
@@ -34,9 +34,16 @@ pub(super) enum Job {
     /// Records.
     Append(Batch, oneshot::Sender<Answer>),
     /// Claims a run.
-    Claim(RunId, oneshot::Sender<Result<Epoch, AppendError>>),
+    Claim(Claim, oneshot::Sender<Result<Epoch, AppendError>>),
     /// A snapshot. It is written with the next records of its run, without an answer.
     Keep(RunId, Box<Snapshot>),
+}
+
+/// A claim of a run.
+pub(super) struct Claim {
+    pub(super) run: RunId,
+    /// Whether it may have been copied to another journal: so that the copy can come home.
+    pub(super) even_moved: bool,
 }
 
 impl Job {
@@ -275,7 +282,12 @@ impl WriterState {
         for job in group {
             let batch = match job {
                 Job::Append(batch, _) => batch,
-                Job::Claim(run, _) => {
+                Job::Claim(Claim { run, even_moved }, _) => {
+                    let moved = moved::place(&self.connection, run).map_err(failed)?;
+                    if let Some(place) = moved.filter(|_| !even_moved) {
+                        answers.push(Err(AppendError::moved(run, &place)));
+                        continue;
+                    }
                     let epoch = lease::begin(&self.connection, run).map_err(failed)?;
                     self.appender.leased(run, epoch);
                     anything = true;
