@@ -104,7 +104,7 @@ fn leave(drive: Drive) -> Result<Do, Failure> {
         .build()
         .map_err(|error| Failure::Broken(format!("cannot start: {error}")))?;
     let what = runtime.block_on(drive.leave(views.clone()))?;
-    // Files beside the journal that cannot be written now are mended by who drives the cast.
+    // If the files beside the journal cannot be written now, the driver of the cast writes them later.
     let _ = views.flush();
     Ok(what)
 }

@@ -174,7 +174,7 @@ export class CastStore {
       this.flush();
     };
     const rest = this.flushed + DRAW_EVERY_MS - performance.now();
-    // A hidden tab draws no frames, but its state must be current when it is looked at.
+    // A hidden tab draws no frames, but its state must be current when the user comes back.
     this.frame = document.hidden || rest > 0 ? setTimeout(run, rest) : requestAnimationFrame(run);
   }
 

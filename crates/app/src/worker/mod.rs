@@ -5,7 +5,7 @@
 //! ```
 //!
 //! A run stays on the list while it is driven. So a run whose worker dies is there for the next one, as soon as the
-//! lease has lapsed. The lease says who drives a run; the list only says that somebody shall.
+//! lease has lapsed. The lease names the driver of a run; the list only asks for one.
 
 mod fit;
 mod hand_over;

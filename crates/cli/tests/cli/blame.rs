@@ -243,7 +243,7 @@ fn spans_of_the_corpus_cover_every_prompt_and_are_what_their_sources_say() {
                 assert_eq!(at("start"), end, "{}: {turn:#}", file.display());
                 assert!(at("end") > end, "{}: {turn:#}", file.display());
                 end = at("end");
-                // The indentation of an object that the event has as a text is that of the prompt.
+                // The event may hold an object as text; then its indentation comes from the prompt.
                 let words = prompt[at("start")..end].trim();
                 let kind = span["source"]["kind"].as_str().unwrap();
                 *kinds.entry(kind.to_owned()).or_default() += 1;

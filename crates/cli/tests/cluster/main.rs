@@ -54,6 +54,14 @@ fn on(bench: &Bench, servers: &Servers, words: &[&str]) -> Ran {
 const CAST: [&str; 8] =
     ["cast", "--json", "--virtual-time", "--script", "answers.json", "--cast-id", "c1", "go"];
 
+/// Casts until the budget of one turn is used.
+fn rests_after_one_turn(bench: &Bench, servers: &Servers) {
+    let mut words = CAST.to_vec();
+    words.insert(1, "--max-turns");
+    words.insert(2, "1");
+    on(bench, servers, &words).exits(3);
+}
+
 /// Types and hashes of events; under simulated time they do not depend on the clock.
 fn hashes(ran: &Ran) -> Vec<(Value, Value)> {
     ran.lines().into_iter().map(|event| (event["type"].clone(), event["hash"].clone())).collect()
@@ -92,10 +100,7 @@ fn a_cast_on_a_server_is_the_same_cast() {
 fn a_cast_on_a_server_is_steered() {
     let servers = Servers::start(1, "");
     let bench = bench();
-    let mut words = CAST.to_vec();
-    words.insert(1, "--max-turns");
-    words.insert(2, "1");
-    on(&bench, &servers, &words).exits(3);
+    rests_after_one_turn(&bench, &servers);
     on(&bench, &servers, &["say", "c1", "last", "be brief"]).exits(0);
     on(&bench, &servers, &["budget", "c1", "--max-turns", "9"]).exits(0);
     let show = on(&bench, &servers, &["show", "c1", "--json"]).exits(0).json();

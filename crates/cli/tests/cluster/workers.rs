@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::bench::{Bench, Ran, until};
 use crate::server::Servers;
-use crate::{ANSWERS, CAST, bench, on};
+use crate::{ANSWERS, CAST, bench, on, rests_after_one_turn};
 
 /// A worker of the space `tests`. It is killed with its value.
 pub(crate) struct Worker {
@@ -127,10 +127,7 @@ fn a_worker_runs_a_detached_cast() {
 fn a_cast_that_rests_is_handed_over() {
     let servers = Servers::start(1, "");
     let bench = bench();
-    let mut words = CAST.to_vec();
-    words.insert(1, "--max-turns");
-    words.insert(2, "1");
-    on(&bench, &servers, &words).exits(3);
+    rests_after_one_turn(&bench, &servers);
     let worker = Worker::start(&bench, &servers, &[]);
     assert_eq!(status(&bench, &servers, "c1"), "waiting", "no worker takes what a person drives");
     on(&bench, &servers, &["budget", "c1", "--max-turns", "9", "--no-run"]).exits(0);
@@ -193,15 +190,21 @@ fn workers_are_listed_and_labels_decide() {
     until("the cast is completed", || status(&bench, &servers, "c1") == "completed");
 }
 
-/// M9: SIGTERM begins no further turn, lets the turn in flight end, and hands the cast over.
-#[test]
-fn a_worker_that_ends_hands_its_casts_over() {
-    let servers = Servers::start(1, "");
+/// Casts whose second turn notes that it began, and lasts until the file `go` is there.
+fn waiting_bench() -> Bench {
     let mut config = crate::config();
     let command = "echo x >> begun; while [ ! -e go ]; do sleep 0.05; done; echo '{}'";
     config["materia"]["Own"]["command"] = json!(["sh", "-c", command]);
     let bench = Bench::with(&config);
     bench.write("answers.json", ANSWERS);
+    bench
+}
+
+/// M9: SIGTERM begins no further turn, lets the turn in flight end, and hands the cast over.
+#[test]
+fn a_worker_that_ends_hands_its_casts_over() {
+    let servers = Servers::start(1, "");
+    let bench = waiting_bench();
     let mut first = Worker::start(&bench, &servers, &[]);
     let words = ["cast", "--detach", "--script", "answers.json", "--cast-id", "c1", "go"];
     on(&bench, &servers, &words).exits(0);
@@ -229,11 +232,7 @@ fn a_worker_that_ends_hands_its_casts_over() {
 #[test]
 fn a_turn_that_outlasts_the_grace_time_runs_again() {
     let servers = Servers::start(1, "");
-    let mut config = crate::config();
-    let command = "echo x >> begun; while [ ! -e go ]; do sleep 0.05; done; echo '{}'";
-    config["materia"]["Own"]["command"] = json!(["sh", "-c", command]);
-    let bench = Bench::with(&config);
-    bench.write("answers.json", ANSWERS);
+    let bench = waiting_bench();
     let mut first = Worker::start(&bench, &servers, &["--grace", "0"]);
     let words = ["cast", "--detach", "--script", "answers.json", "--cast-id", "c1", "go"];
     on(&bench, &servers, &words).exits(0);
