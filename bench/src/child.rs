@@ -39,7 +39,11 @@ pub(crate) struct Told {
 impl Task {
     /// Starts the process and waits for what it says.
     pub(crate) fn run(self, folder: &Path) -> Outcome<Told> {
-        let program = std::env::current_exe()?;
+        self.run_by(&std::env::current_exe()?, folder)
+    }
+
+    /// The same by another version of this program.
+    pub(crate) fn run_by(self, program: &Path, folder: &Path) -> Outcome<Told> {
         self.told(Command::new(program), folder)
     }
 

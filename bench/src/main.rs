@@ -1,6 +1,6 @@
 //! Measures Materia against floors that are taken in the same run.
 //!
-//! `cargo run --release -p materia-bench [-- NAME… --full --in DIR]` prints one JSON line a figure on standard output and a
+//! `cargo run --release -p materia-bench [-- NAME… --full --in DIR --against PROGRAM-OR-COMMIT]` prints one JSON line a figure on standard output and a
 //! table on standard error. It exits with 1 if a *limit* is missed; a missed aim only shows.
 //!
 //! # Invariants
@@ -11,15 +11,18 @@
 //!
 //! One file has one subject. The measured code is the code of the binary, unchanged.
 
+mod against;
 mod calm;
 mod check;
 mod child;
+mod cluster;
 mod floor;
 mod growth;
 mod lists;
 mod many_runs;
 mod meter;
 mod one_run;
+mod readers;
 mod replay;
 mod report;
 mod room;
@@ -44,6 +47,8 @@ struct Wanted {
     names: Vec<String>,
     /// The long version of what is shortened otherwise.
     full: bool,
+    /// The program or commit to compare with.
+    against: Option<String>,
 }
 
 type Subject = (&'static str, fn(&mut Report, &Wanted) -> Outcome<()>);
@@ -56,10 +61,16 @@ const SUBJECTS: &[Subject] = &[
     ("start", start::measure),
     ("lists", lists::measure),
     ("server", server::measure),
+    ("readers", readers::measure),
+    ("cluster", cluster::measure),
     ("replay", replay::measure),
     ("growth", growth::measure),
     ("workspace", workspace::measure),
+    (AGAINST, against::measure),
 ];
+
+/// The subject that needs something to compare with.
+const AGAINST: &str = "against";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -81,12 +92,21 @@ fn main() -> ExitCode {
     }
 }
 
+/// Takes an option with its value out of the arguments.
+fn taken_out(arguments: &mut Vec<String>, option: &str) -> Outcome<Option<String>> {
+    let Some(at) = arguments.iter().position(|argument| argument == option) else {
+        return Ok(None);
+    };
+    let value = arguments.get(at + 1).cloned().ok_or(format!("`{option}` needs a value"))?;
+    arguments.drain(at..=at + 1);
+    Ok(Some(value))
+}
+
 fn run(mut arguments: Vec<String>) -> Outcome<bool> {
-    if let Some(at) = arguments.iter().position(|argument| argument == "--in") {
-        let folder = arguments.get(at + 1).ok_or("`--in` needs a folder")?;
-        room::set_place(folder)?;
-        arguments.drain(at..=at + 1);
+    if let Some(folder) = taken_out(&mut arguments, "--in")? {
+        room::set_place(&folder)?;
     }
+    let against = taken_out(&mut arguments, "--against")?;
     let (flags, names): (Vec<_>, Vec<_>) =
         arguments.into_iter().partition(|argument| argument.starts_with('-'));
     let known = |name: &String| SUBJECTS.iter().any(|(subject, _)| subject == name);
@@ -94,15 +114,17 @@ fn run(mut arguments: Vec<String>) -> Outcome<bool> {
     if let Some(unknown) = unknown_flag.or_else(|| names.iter().find(|name| !known(name))) {
         let all: Vec<_> = SUBJECTS.iter().map(|(name, _)| *name).collect();
         return Err(format!(
-            "`{unknown}` is unknown; there are {}, --full and --in DIR",
+            "`{unknown}` is unknown; there are {}, --full, --in DIR and --against PROGRAM-OR-COMMIT",
             all.join(", ")
         )
         .into());
     }
-    let wanted = Wanted { full: !flags.is_empty(), names };
+    let wanted = Wanted { full: !flags.is_empty(), names, against };
     let mut report = Report::default();
     for (name, measure) in SUBJECTS {
-        if wanted.names.is_empty() || wanted.names.iter().any(|wanted| wanted == name) {
+        let asked = wanted.names.iter().any(|wanted| wanted == name);
+        let compares = *name == AGAINST && wanted.against.is_some();
+        if asked || compares || (wanted.names.is_empty() && *name != AGAINST) {
             say(&format!("measuring {name} …"));
             measure(&mut report, &wanted).map_err(|error| format!("{name}: {error}"))?;
         }

@@ -16,7 +16,7 @@ const DELAYED_ROUNDS: usize = 3;
 const DELAYED_STEPS_ALONE: u64 = 100;
 
 pub(crate) fn measure(report: &mut Report, _: &Wanted) -> Outcome<()> {
-    calm::wait()?;
+    calm::wait(report)?;
     against_the_floor(report)?;
     with_a_slow_disk(report)
 }

@@ -34,6 +34,22 @@ pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     }
 }
 
+/// The first quartile, the median and the third quartile, each one of the values. Zeros of nothing.
+pub(crate) fn quartiles(values: impl IntoIterator<Item = f64>) -> [f64; 3] {
+    let mut values: Vec<f64> = values.into_iter().collect();
+    values.sort_by(f64::total_cmp);
+    let last = values.len().saturating_sub(1);
+    [1, 2, 3].map(|nth| values.get((last * nth + 2) / 4).copied().unwrap_or_default())
+}
+
+/// The value that only one of a hundred exceeds. 0 of nothing.
+pub(crate) fn percentile_99(values: impl IntoIterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.into_iter().collect();
+    values.sort_by(f64::total_cmp);
+    let last = values.len().saturating_sub(1);
+    values.get(last - last / 100).copied().unwrap_or_default()
+}
+
 /// A count as a factor. Counts here are far below 2^52.
 #[expect(clippy::cast_precision_loss, reason = "counts here are far below 2^52")]
 pub(crate) fn number(count: u64) -> f64 {
@@ -51,6 +67,21 @@ mod tests {
         for (values, expected) in cases {
             assert!((median(values.iter().copied()) - expected).abs() < 1e-9, "{values:?}");
         }
+    }
+
+    #[test]
+    fn places_among_values() {
+        let all = |count: u32| (1..=count).rev().map(f64::from);
+        let same = |found: &[f64], expected: &[f64]| {
+            assert!(found.iter().zip(expected).all(|(one, other)| (one - other).abs() < 1e-9));
+        };
+        same(&quartiles(all(5)), &[2.0, 3.0, 4.0]);
+        same(&quartiles(all(1)), &[1.0, 1.0, 1.0]);
+        same(&quartiles([]), &[0.0, 0.0, 0.0]);
+        same(
+            &[percentile_99(all(1_000)), percentile_99(all(50)), percentile_99([])],
+            &[991.0, 50.0, 0.0],
+        );
     }
 
     #[test]

@@ -24,7 +24,7 @@ const ROUND_STEPS: std::ops::RangeInclusive<f64> = 200.0..=4_000.0;
 const SYNC_STEPS: (u64, u64) = (100, 1_100);
 
 pub(crate) fn measure(report: &mut Report, _: &Wanted) -> Outcome<()> {
-    calm::wait()?;
+    calm::wait(report)?;
     against_the_floor(report)?;
     syncs(report)
 }

@@ -107,7 +107,11 @@ fn short(value: f64) -> String {
 
 /// All figures of one run of the program.
 #[derive(Debug, Default)]
-pub(crate) struct Report(Vec<Figure>);
+pub(crate) struct Report {
+    figures: Vec<Figure>,
+    /// Disturbances of the measurement.
+    disturbances: Vec<String>,
+}
 
 impl Report {
     /// Takes a figure in and prints its JSON line at once, so that a crash later loses nothing.
@@ -115,18 +119,26 @@ impl Report {
         let mut out = std::io::stdout().lock();
         // Whoever closed the pipe wants no more lines; the measurement goes on for the table.
         let _ = writeln!(out, "{}", figure.json()).and_then(|()| out.flush());
-        self.0.push(figure);
+        self.figures.push(figure);
+    }
+
+    /// Notes that the disk was not calm. It is a figure as well, so that no reader of the lines misses it.
+    pub(crate) fn is_disturbed(&mut self, what: String) {
+        let figure = Figure::new("disk.disturbed", 1.0, "");
+        self.add(figure.note(format!("what follows is not to be trusted: {what}")));
+        self.disturbances.push(what);
     }
 
     /// Whether every limit is kept.
     pub(crate) fn holds(&self) -> bool {
-        self.0.iter().all(|figure| figure.meets(figure.limit))
+        self.figures.iter().all(|figure| figure.meets(figure.limit))
     }
 
     /// Prints the table for people.
     pub(crate) fn print_table(&self) {
         let head = ["figure", "value", "floor", "limit", "aim", ""].map(str::to_owned);
-        let rows: Vec<_> = std::iter::once(head).chain(self.0.iter().map(Figure::row)).collect();
+        let rows: Vec<_> =
+            std::iter::once(head).chain(self.figures.iter().map(Figure::row)).collect();
         let widths: Vec<usize> = (0..6)
             .map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0))
             .collect();
@@ -134,8 +146,11 @@ impl Report {
             let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
             say(cells.collect::<Vec<_>>().join("  ").trim_end());
         }
-        for figure in self.0.iter().filter(|figure| !figure.note.is_empty()) {
+        for figure in self.figures.iter().filter(|figure| !figure.note.is_empty()) {
             say(&format!("{}: {}", figure.name, figure.note));
+        }
+        for what in &self.disturbances {
+            say(&format!("THE DISK WAS NOT CALM: {what}"));
         }
     }
 }
@@ -165,7 +180,8 @@ mod tests {
     fn one_missed_limit_fails_the_report_and_a_missed_aim_does_not() {
         let good = Figure::new("a", 1.0, "").limit(Bound::AtMost, 2.0).aim(0.5);
         let bad = Figure { value: 3.0, ..good.clone() };
-        assert!(Report(vec![good.clone()]).holds());
-        assert!(!Report(vec![good, bad]).holds());
+        let report = |figures| Report { figures, disturbances: Vec::new() };
+        assert!(report(vec![good.clone()]).holds());
+        assert!(!report(vec![good, bad]).holds());
     }
 }

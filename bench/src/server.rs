@@ -53,14 +53,14 @@ pub(crate) fn measure(report: &mut Report, _: &Wanted) -> Outcome<()> {
 }
 
 /// A running server. Dropping it ends the process.
-struct Server {
+pub(crate) struct Server {
     process: Child,
-    host: String,
-    token: String,
+    pub(crate) host: String,
+    pub(crate) token: String,
 }
 
 impl Server {
-    fn start(materia: &Path, project: &Path) -> Outcome<Self> {
+    pub(crate) fn start(materia: &Path, project: &Path) -> Outcome<Self> {
         let mut command = start::command(materia, project);
         command.args(["serve", "--listen", "127.0.0.1:0"]);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
-use materia_app::host::{Host, Setting};
+use materia_app::cast::host::{Host, Setting};
 use materia_app::trust::Gate;
 use materia_contract::script::{Answer, Script};
 use materia_contract::{
@@ -214,6 +214,7 @@ pub(crate) fn created(script: &Script) -> RunCreated {
         state: serde_json::Map::new(),
         key: None,
         workspace: None,
+        approved: None,
         journal_version: JOURNAL_VERSION_OF_PROJECT,
     }
 }

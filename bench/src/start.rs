@@ -57,6 +57,13 @@ fn cast(materia: &Path, project: &Path) -> Command {
     command
 }
 
+/// A cast of [`SCRIPTED`] in its project.
+pub(crate) fn scripted_cast(materia: &Path, project: &Path) -> Command {
+    let mut command = cast(materia, project);
+    command.arg("--script").arg(project.join("script.json")).arg("go");
+    command
+}
+
 /// A command of the program in a project, with a profile and state of its own.
 pub(crate) fn command(materia: &Path, project: &Path) -> Command {
     let mut command = Command::new(materia);
@@ -93,9 +100,7 @@ pub(crate) fn over_nothing(command: &mut Command) -> Outcome<(f64, f64)> {
 
 fn scripted(report: &mut Report, materia: &Path, folder: &Path) -> Outcome<()> {
     let project = project(folder, "scripted", SCRIPTED)?;
-    let mut command = cast(materia, &project);
-    command.arg("--script").arg(project.join("script.json")).arg("go");
-    let (over, nothing) = over_nothing(&mut command)?;
+    let (over, nothing) = over_nothing(&mut scripted_cast(materia, &project))?;
     let note = format!(
         "median of {ROUNDS} in turns with `true`, which is taken off; in memory, where a sync costs nothing"
     );

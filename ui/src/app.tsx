@@ -1,17 +1,28 @@
 // The shell: the rail, the bar at the top, and which page is open.
-import { Box, Inbox as InboxIcon, List, Search, Settings as SettingsIcon, Workflow } from "lucide-react";
+
+import {
+  Box,
+  Inbox as InboxIcon,
+  List,
+  type LucideIcon,
+  Search,
+  Server,
+  Settings as SettingsIcon,
+  Workflow,
+} from "lucide-react";
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 import { SignIn } from "./pages/signin";
 import { Boundary } from "./shared/Boundary";
 import { money } from "./shared/format";
 import { Keys } from "./shared/keys";
-import { startLive, useInbox, useLive, useNow, whenBack } from "./shared/live";
+import { startLive, useInbox, useLive, useNow, useProjects, whenBack } from "./shared/live";
 import { Palette } from "./shared/Palette";
 import { ProjectName, useProject, WhichProject } from "./shared/project";
 import { Link, navigate, useAddress, useSearch } from "./shared/router";
 import { spentToday } from "./shared/today";
 import { turnLink } from "./shared/turnLink";
 import { typing } from "./shared/typing";
+import { useKeydown } from "./shared/useKeydown";
 
 /** A page that is read when it is opened. Where the server does not answer, the page is loaded anew when it is back. */
 function page<P extends object>(read: () => Promise<(props: P) => ReactNode>) {
@@ -35,72 +46,88 @@ const Materia = page(async () => (await import("./pages/materia")).Materia);
 const MateriaEditor = page(async () => (await import("./pages/materia/MateriaEditor")).MateriaEditor);
 const Editor = page(async () => (await import("./pages/editor")).Editor);
 const Loadouts = page(async () => (await import("./pages/materia")).Loadouts);
+const Workers = page(async () => (await import("./pages/workers")).Workers);
 const Settings = page(async () => (await import("./pages/settings")).Settings);
 
 interface Place {
-  rail: "casts" | "inbox" | "loadouts" | "materia" | "settings";
+  rail: "casts" | "inbox" | "loadouts" | "materia" | "workers" | "settings";
   crumb: ReactNode;
   page: ReactNode;
 }
 
-function below(word: string, to: string, name: string): ReactNode {
-  return (
+/** A page of the rail. */
+const top = (rail: Place["rail"], word: string, page: ReactNode): Place => ({
+  rail,
+  crumb: <span aria-current="page">{word}</span>,
+  page,
+});
+
+/** What is shown below a page of the rail: one thing, by its name. */
+const below = (rail: Place["rail"], word: string, name: string, page: ReactNode, look = "cut"): Place => ({
+  rail,
+  crumb: (
     <>
-      <Link to={to}>{word}</Link> /{" "}
-      <span className="cut" aria-current="page">
+      <Link to={`/${rail}`}>{word}</Link> /{" "}
+      <span className={look} aria-current="page">
         {name}
       </span>
     </>
-  );
-}
+  ),
+  page,
+});
 
 function placeOf(path: string): Place {
   const parts = path.split("/").filter(Boolean).map(decodeURIComponent);
   const [first, id, third, fourth] = parts;
-  const casts = <Link to="/casts">Casts</Link>;
-  if (first === "inbox") return { rail: "inbox", crumb: <span aria-current="page">Inbox</span>, page: <Inbox /> };
-  if (first === "loadouts" && id)
-    return { rail: "loadouts", crumb: below("Loadouts", "/loadouts", id), page: <Editor name={id} key={id} /> };
-  if (first === "loadouts")
-    return { rail: "loadouts", crumb: <span aria-current="page">Loadouts</span>, page: <Loadouts /> };
-  if (first === "materia" && id)
-    return { rail: "materia", crumb: below("Materia", "/materia", id), page: <MateriaEditor name={id} key={id} /> };
-  if (first === "materia")
-    return { rail: "materia", crumb: <span aria-current="page">Materia</span>, page: <Materia /> };
-  if (first === "settings")
-    return { rail: "settings", crumb: <span aria-current="page">Settings</span>, page: <Settings /> };
+  if (first === "inbox") return top("inbox", "Inbox", <Inbox />);
+  if (first === "loadouts" && id) return below("loadouts", "Loadouts", id, <Editor name={id} key={id} />);
+  if (first === "loadouts") return top("loadouts", "Loadouts", <Loadouts />);
+  if (first === "materia" && id) return below("materia", "Materia", id, <MateriaEditor name={id} key={id} />);
+  if (first === "materia") return top("materia", "Materia", <Materia />);
+  if (first === "workers") return top("workers", "Workers", <Workers />);
+  if (first === "settings") return top("settings", "Settings", <Settings />);
   if (first === "casts" && id && third === "compare" && fourth)
-    return {
-      rail: "casts",
-      crumb: (
-        <>
-          {casts} / <span aria-current="page">Compare</span>
-        </>
-      ),
-      page: <Compare a={id} b={fourth} key={path} />,
-    };
+    return below("casts", "Casts", "Compare", <Compare a={id} b={fourth} key={path} />);
   if (first === "casts" && id && id !== "new")
-    return {
-      rail: "casts",
-      crumb: (
-        <>
-          {casts} /{" "}
-          <span className="mono cut" aria-current="page">
-            {id}
-          </span>
-        </>
-      ),
-      page: <Cast id={id} key={id} link={turnLink(parts.slice(2))} />,
-    };
+    return below("casts", "Casts", id, <Cast id={id} key={id} link={turnLink(parts.slice(2))} />, "mono cut");
   return { rail: "casts", crumb: <span className="mono">{location.host}</span>, page: <Casts /> };
 }
 
 const rail = [
-  { id: "casts", to: "/casts", word: "Casts", icon: List },
-  { id: "inbox", to: "/inbox", word: "Inbox", icon: InboxIcon },
-  { id: "loadouts", to: "/loadouts", word: "Loadouts", icon: Workflow },
-  { id: "materia", to: "/materia", word: "Materia", icon: Box },
+  { id: "casts", word: "Casts", icon: List },
+  { id: "inbox", word: "Inbox", icon: InboxIcon },
+  { id: "loadouts", word: "Loadouts", icon: Workflow },
+  { id: "materia", word: "Materia", icon: Box },
+  { id: "workers", word: "Workers", icon: Server },
 ] as const;
+
+interface RailProps {
+  id: Place["rail"];
+  word: string;
+  icon: LucideIcon;
+  now: Place["rail"];
+  waits: number;
+}
+
+function RailLink({ id, word, icon: Icon, now, waits }: RailProps) {
+  return (
+    <Link
+      to={`/${id}`}
+      title={word}
+      data-testid={`nav-${id}`}
+      aria-label={waits > 0 ? `${word} ${waits}, waiting for you` : word}
+      {...(now === id ? { "aria-current": "page" as const } : {})}
+    >
+      <Icon className="ico" />
+      <span className="word">{word}</span>{" "}
+      {waits > 0 ? (
+        <span className="n" data-testid="inbox-count">
+          {waits}
+        </span>
+      ) : null}
+    </Link>
+  );
+}
 
 export function App({ refused }: { refused: string | null }) {
   const signedOut = useLive((live) => live.signedOut);
@@ -108,6 +135,9 @@ export function App({ refused }: { refused: string | null }) {
   const { path } = useAddress();
   const [search, change] = useSearch();
   const project = useProject();
+  // Only casts on NATS have workers.
+  const hasWorkers = useProjects().some((one) => one.space);
+  const pages = rail.filter(({ id }) => id !== "workers" || hasWorkers);
   const started = useRef(false);
   const [palette, setPalette] = useState(false);
   const [help, setHelp] = useState(false);
@@ -151,35 +181,11 @@ export function App({ refused }: { refused: string | null }) {
             <circle className="moon" cx="15" cy="5" r="2.300" strokeWidth="1.500" />
           </svg>
         </span>
-        {rail.map(({ id, to, word, icon: Icon }) => (
-          <Link
-            key={id}
-            to={to}
-            title={word}
-            data-testid={`nav-${id}`}
-            aria-label={id === "inbox" && waits > 0 ? `${word} ${waits}, waiting for you` : word}
-            {...(place.rail === id ? { "aria-current": "page" as const } : {})}
-          >
-            <Icon className="ico" />
-            <span className="word">{word}</span>{" "}
-            {id === "inbox" && waits > 0 ? (
-              <span className="n" data-testid="inbox-count">
-                {waits}
-              </span>
-            ) : null}
-          </Link>
+        {pages.map((one) => (
+          <RailLink key={one.id} {...one} now={place.rail} waits={one.id === "inbox" ? waits : 0} />
         ))}
         <span className="gap" />
-        <Link
-          to="/settings"
-          title="Settings"
-          aria-label="Settings"
-          data-testid="nav-settings"
-          {...(place.rail === "settings" ? { "aria-current": "page" as const } : {})}
-        >
-          <SettingsIcon className="ico" />
-          <span className="word">Settings</span>
-        </Link>
+        <RailLink id="settings" word="Settings" icon={SettingsIcon} now={place.rail} waits={0} />
       </nav>
       <header className="top">
         <nav className="crumb" aria-label="Breadcrumb">
@@ -277,28 +283,27 @@ function useShortcuts(
   change: (changes: Record<string, string>) => void,
 ): void {
   const going = useRef(0);
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
-        event.preventDefault();
-        openPalette();
-        return;
-      }
-      if (event.ctrlKey || event.metaKey || event.altKey || typing(event)) return;
-      if (event.key === "?") return openHelp();
-      if (Date.now() - going.current < 1500) {
-        const to = { c: "/casts", i: "/inbox", l: "/loadouts", m: "/materia", s: "/settings" }[event.key];
-        going.current = 0;
-        if (to) navigate(to);
-        return;
-      }
-      if (event.key === "g") going.current = Date.now();
-      else if (event.key === "c") {
-        event.preventDefault();
-        change({ new: "1" });
-      } else if (event.key === ".") navigate("/inbox");
-    };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
-  }, [openPalette, openHelp, change]);
+  useKeydown((event) => {
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+      event.preventDefault();
+      openPalette();
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey || typing(event)) return;
+    if (event.key === "?") {
+      openHelp();
+      return;
+    }
+    if (Date.now() - going.current < 1500) {
+      const to = { c: "/casts", i: "/inbox", l: "/loadouts", m: "/materia", s: "/settings" }[event.key];
+      going.current = 0;
+      if (to) navigate(to);
+      return;
+    }
+    if (event.key === "g") going.current = Date.now();
+    else if (event.key === "c") {
+      event.preventDefault();
+      change({ new: "1" });
+    } else if (event.key === ".") navigate("/inbox");
+  });
 }

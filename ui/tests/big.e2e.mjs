@@ -111,6 +111,16 @@ async function heapOf(page) {
   };
 }
 
+/** The processor time that the page's own thread has used, in milliseconds: what else the machine does is not in it. */
+async function threadOf(page) {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
+  return async () => {
+    const { metrics } = await session.send("Performance.getMetrics");
+    return metrics.find((one) => one.name === "TaskDuration").value * 1000;
+  };
+}
+
 /** Notes how long each frame took until it is asked. */
 async function framesOf(page, act) {
   await page.evaluate(() => {
@@ -173,6 +183,8 @@ test("a long cast opens with its graph, and each event that is scrubbed to is sh
   const { lastSeq } = await stage.view("half");
   assert.ok(lastSeq >= MEASURED, String(lastSeq));
   const page = await opened("/settings");
+  const used = await threadOf(page);
+  const before = await used();
   await page.goto(`${stage.url}/casts/half`, { waitUntil: "commit" });
   const drawing = await page.waitForFunction(
     () => {
@@ -189,7 +201,7 @@ test("a long cast opens with its graph, and each event that is scrubbed to is sh
   );
   const [byte, answered, last, drawn] = await drawing.jsonValue();
   t.diagnostic(
-    `graph of ${lastSeq} events drawn ${drawn - byte} ms after the first byte of the page, ${drawn - answered} ms after that of the cast, ${drawn - last} ms after its last answer`,
+    `graph of ${lastSeq} events drawn ${drawn - byte} ms after the first byte of the page, ${drawn - answered} ms after that of the cast, ${drawn - last} ms after its last answer; processor time of the page's thread: ${Math.round((await used()) - before)} ms`,
   );
   await byId(page, "scrub").waitFor();
   // As a hand does that pulls the handle: one event further at each frame.
@@ -216,9 +228,13 @@ test("a long cast opens with its graph, and each event that is scrubbed to is sh
     );
   await scrub(20_000, 2);
   await showsEvent(page, 20_001);
+  const began = await used();
   const pulled = await scrub(20_010, 150);
+  const each = ((await used()) - began) / 150;
   await showsEvent(page, 20_159);
-  t.diagnostic(`scrubbed 150 events in ${Math.round(pulled.ms)} ms: ${((150 / pulled.ms) * 1000).toFixed(0)} frames/s`);
+  t.diagnostic(
+    `scrubbed 150 events in ${Math.round(pulled.ms)} ms: ${((150 / pulled.ms) * 1000).toFixed(0)} frames/s; processor time of the page's thread: ${each.toFixed(1)} ms a frame, which allows ${(1000 / each).toFixed(0)} frames/s`,
+  );
   // Events of a stretch that was read are shown as they are passed.
   assert.ok(pulled.shown > 100, `${pulled.shown} events were shown`);
   assert.deepEqual(page.trouble, []);
@@ -249,6 +265,8 @@ test("at two hundred events a second the page answers, and what rests is not dra
     new PerformanceObserver(note).observe({ type: "event", durationThreshold: 16, buffered: true });
   });
   const first = await stage.view("fast");
+  const used = await threadOf(page);
+  const before = await used();
   const began = Date.now();
   let pressed = 0;
   const frames = await framesOf(page, async () => {
@@ -257,6 +275,7 @@ test("at two hundred events a second the page answers, and what rests is not dra
       await byId(page, "dock-timeline").click();
     }
   });
+  const busy = ((await used()) - before) / (Date.now() - began);
   const rate = ((await stage.view("fast")).lastSeq - first.lastSeq) / ((Date.now() - began) / 1000);
   const { delays, redraws } = await page.evaluate(() => ({
     delays: Object.values(window.__delays).sort((a, b) => a - b),
@@ -264,7 +283,7 @@ test("at two hundred events a second the page answers, and what rests is not dra
   }));
   const inp = delays.length > 0 ? at(delays, 0.98) : 16;
   t.diagnostic(
-    `${rate.toFixed(0)} events/s; ${pressed} presses, INP ${inp} ms; frames: middle ${at(frames, 0.5).toFixed(1)} ms, 95 of 100 within ${at(frames, 0.95).toFixed(1)} ms`,
+    `${rate.toFixed(0)} events/s; ${pressed} presses, INP ${inp} ms (middle ${delays.length > 0 ? at(delays, 0.5) : 16} ms); the page's thread uses ${Math.round(busy * 100)} of 100 of a processor; frames: middle ${at(frames, 0.5).toFixed(1)} ms, 95 of 100 within ${at(frames, 0.95).toFixed(1)} ms`,
   );
   assert.ok(pressed > 0, String(pressed));
   // Each event draws its own card; one that rests may be drawn once more at the beginning, not at each event.
@@ -293,6 +312,8 @@ test("a thousand casts in the list scroll without a gap", options, async (t) => 
       before,
     );
   }
+  const used = await threadOf(page);
+  const began = await used();
   const frames = await framesOf(page, () =>
     page.evaluate(async () => {
       let box = document.querySelector("table.list");
@@ -310,7 +331,7 @@ test("a thousand casts in the list scroll without a gap", options, async (t) => 
     }),
   );
   t.diagnostic(
-    `${frames.length} frames, the middle ${at(frames, 0.5).toFixed(1)} ms, 95 of 100 within ${at(frames, 0.95).toFixed(1)} ms, the longest ${frames.at(-1).toFixed(1)} ms`,
+    `${frames.length} frames, the middle ${at(frames, 0.5).toFixed(1)} ms, 95 of 100 within ${at(frames, 0.95).toFixed(1)} ms, the longest ${frames.at(-1).toFixed(1)} ms; processor time of the page's thread: ${(((await used()) - began) / frames.length).toFixed(1)} ms a frame`,
   );
   assert.equal(await page.evaluate(() => window.__gaps), 0);
   assert.deepEqual(page.trouble, []);

@@ -19,7 +19,7 @@ export function mine(name = "Mine") {
     .replace('"Full-Auto": {', `"${name}": {`);
 }
 
-export async function start(text = mine()) {
+export async function start(text = mine(), more = {}) {
   const root = mkdtempSync(join(tmpdir(), "materia-editor-"));
   const project = join(root, "project");
   mkdirSync(project);
@@ -32,6 +32,7 @@ export async function start(text = mine()) {
     ...made,
     MATERIA_PROFILE_DIR: join(root, "profile"),
     MATERIA_STATE_DIR: join(root, "state"),
+    ...more,
   };
   let child = null;
   let url = null;

@@ -70,6 +70,7 @@ const pages = {
   Launch: ["/casts?new=1", "request"],
   Compare: [`/casts/${DEMO}/compare/${FORK}`, "compare-page"],
   Loadouts: ["/loadouts", "loadouts-page"],
+  Materia: ["/materia", "materia-page"],
   Settings: ["/settings", "settings-page"],
 };
 for (const colorScheme of ["light", "dark"])

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use materia_app::concurrent_casts;
-use materia_app::drive::{Drive, Start};
-use materia_app::prepare::{self, Asked, Beginning, Origin, Prepared, Ready};
+use materia_app::cast::concurrent as concurrent_casts;
+use materia_app::cast::drive::{Drive, Start};
+use materia_app::cast::prepare::{self, Asked, Beginning, Origin, Prepared, Ready};
 use materia_app::trust::{Question, Trusted, Untrusted};
 use materia_compiler::LayerKind;
 use materia_contract::{GlobalMode, Plan, RunId};

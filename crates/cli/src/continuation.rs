@@ -1,11 +1,11 @@
 //! Continues a cast: shared by `resume`, `recast`, `revive`, `say`, `continue` and `budget`.
 //!
-//! [`materia_app::act`] does the work; this module shows the results and prompts.
+//! [`materia_app::cast::act`] does the work; this module shows the results and prompts.
 
-use materia_app::act::{self, Going, Held, Noted, Sender, Taken, Unfit, step};
-use materia_app::drive::{Drive, Start};
-use materia_app::prepare::GoingOn;
-use materia_app::questions::{self, Asks};
+use materia_app::cast::act::{self, Going, Held, Noted, Sender, Taken, Unfit, step};
+use materia_app::cast::drive::{Drive, Start};
+use materia_app::cast::prepare::GoingOn;
+use materia_app::views::questions::{self, Asks};
 use materia_contract::Do;
 use materia_contract::body::Told;
 use materia_kernel::Run;

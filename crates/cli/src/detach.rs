@@ -1,13 +1,15 @@
 //! Driving a cast here, or handing it to the server (S3) or to a worker (M5).
 
+use std::io::Write as _;
 use std::sync::Arc;
 
-use materia_app::drive::Drive;
-use materia_app::place::NatsJournal;
-use materia_app::worker;
-use materia_contract::Do;
+use materia_app::cast::drive::Drive;
+use materia_app::cast::worker;
+use materia_app::project::place::NatsJournal;
 use materia_contract::api::{CastSummary, DriveBody};
+use materia_contract::{Command, RunId};
 use materia_journal::Views;
+use serde::Serialize;
 
 use crate::background;
 use crate::failure::{Exit, Failure};
@@ -37,7 +39,7 @@ pub(crate) fn go(
     // Before anything is written: who cannot be reached takes nothing over.
     let server = background::ensure(&project.dir)?;
     server.add_project(&project.dir.to_string_lossy()).map_err(background::refused)?;
-    let what = leave(drive)?;
+    let what = leave(drive)?.what;
     let body = DriveBody {
         project: Some(project.dir.to_string_lossy().into_owned()),
         what: Some(what),
@@ -57,10 +59,14 @@ pub(crate) fn go(
         "cast `{id}` goes on in the background ({}); `{attach}` follows it",
         server.server().url
     ));
+    print(terminal, &id, &summary)
+}
+
+/// Prints the summary of a cast as JSON, or its id.
+fn print(terminal: &mut Terminal, id: &RunId, summary: &impl Serialize) -> Result<Exit, Failure> {
     if terminal.json {
-        terminal.data(&summary)?;
+        terminal.data(summary)?;
     } else {
-        use std::io::Write as _;
         writeln!(terminal.out, "{id}")?;
     }
     Ok(Exit::Done)
@@ -68,15 +74,15 @@ pub(crate) fn go(
 
 /// Hands a cast to the workers of its space (M5).
 fn to_workers(
-    drive: Drive,
+    mut drive: Drive,
     project: &Project,
     journal: &NatsJournal,
     provider: Option<&str>,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    let (id, needs) = (drive.id.clone(), worker::Needs::of(&drive));
-    let what = leave(drive)?;
-    let handed = worker::hand_over(project, journal, &id, (what, provider), needs)?;
+    let (id, needs) = (drive.id.clone(), worker::Needs::of(project, &mut drive));
+    let command = leave(drive)?;
+    let handed = worker::hand_over(project, journal, &id, (command, provider), needs)?;
     let attach = project.command(&format!("attach {id}"));
     if handed.takers.is_empty() {
         let space = journal.options().space.as_str();
@@ -87,24 +93,18 @@ fn to_workers(
     } else {
         terminal.say(format_args!("cast `{id}` waits for a worker; `{attach}` follows it"));
     }
-    if terminal.json {
-        terminal.data(&handed.line)?;
-    } else {
-        use std::io::Write as _;
-        writeln!(terminal.out, "{id}")?;
-    }
-    Ok(Exit::Done)
+    print(terminal, &id, &handed.line)
 }
 
 /// Stores a cast for another process. Returns the command that this process must apply.
-fn leave(drive: Drive) -> Result<Do, Failure> {
+fn leave(drive: Drive) -> Result<Command, Failure> {
     let views = Arc::new(Views::start(&drive.root, &drive.folders));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| Failure::Broken(format!("cannot start: {error}")))?;
-    let what = runtime.block_on(drive.leave(views.clone()))?;
+    let command = runtime.block_on(drive.leave(views.clone()))?;
     // If the files beside the journal cannot be written now, the driver of the cast writes them later.
     let _ = views.flush();
-    Ok(what)
+    Ok(command)
 }

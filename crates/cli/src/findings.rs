@@ -6,7 +6,7 @@ use std::ops::Range;
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use anstream::adapter::strip_str;
 use materia_app::Project;
-use materia_app::seen_warnings;
+use materia_app::project::seen_warnings;
 use materia_compiler::Layer;
 use materia_contract::{Finding, Severity};
 

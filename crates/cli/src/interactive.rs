@@ -2,7 +2,7 @@
 
 use std::io::BufRead as _;
 
-use materia_app::questions::{Approval, Asks};
+use materia_app::views::questions::{Approval, Asks};
 use materia_contract::{Do, NodeId};
 
 use crate::failure::{Exit, Failure};

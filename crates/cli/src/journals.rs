@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use materia_app::archive;
-use materia_app::subject::Subject;
+use materia_app::views::subject::Subject;
 
 use crate::args::Global;
 use crate::failure::Failure;

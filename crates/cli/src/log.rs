@@ -18,7 +18,7 @@ pub(crate) fn begin() {
     };
     let Some(Ok(targets)) = wanted.to_str().map(wanted_targets) else {
         let example = "`debug`, or `info,materia_journal=trace`";
-        let shown = materia_app::sanitize::one_line(&wanted.to_string_lossy(), 80);
+        let shown = materia_app::text::sanitize::one_line(&wanted.to_string_lossy(), 80);
         let words =
             format!("warning: {VARIABLE} is `{shown}`, which is no filter; {example} is one\n");
         // stderr may be closed.

@@ -35,11 +35,13 @@ use materia_terminal::{complete, live};
 use std::process::ExitCode;
 
 use materia_app::{
-    cast_id, config_writer, event_text, grid, narrator, next_steps, profile, sanitize,
+    edit::config_writer, project::cast_id, project::profile, text::event_text, text::grid,
+    text::narrator, text::sanitize, views::next_steps,
 };
 
 /// Memory that one thread allocates is often freed by another; most system allocators are slow at that (see
 /// `docs/performance.md`).
+#[cfg(feature = "jemalloc")]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 

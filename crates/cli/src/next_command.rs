@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use materia_app::next_steps::{Next, NextSteps, NodeBound};
+use materia_app::views::next_steps::{Next, NextSteps, NodeBound};
 use materia_contract::{CastReport, Do, NodeId, OpenQuestion};
 use materia_kernel::Phase;
 

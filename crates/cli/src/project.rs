@@ -5,8 +5,8 @@ use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use materia_app::place::JournalPlace;
 use materia_app::project as app;
+use materia_app::project::place::JournalPlace;
 pub(crate) use materia_app::project::{Found, cast_id, has_errors, refuse_taken_folder};
 use materia_compiler::{Compiled, Loaded, Sources};
 use materia_contract::RunId;
@@ -100,8 +100,7 @@ impl Project {
 
     /// The command that calls the user where a cast waits, as the profile names it.
     pub(crate) fn notify(&self) -> Option<Vec<String>> {
-        let (loaded, _) = materia_compiler::load(&self.inner.sources);
-        app::notify(&loaded)
+        app::notify(&self.inner.sources)
     }
 
     /// Finds a cast that a person named. The name is checked before any file is touched.
@@ -162,7 +161,7 @@ fn place(global: &Global) -> Result<JournalPlace, materia_app::Failure> {
         credentials: set("MATERIA_NATS_CREDS").map(PathBuf::from),
         certificate: set("MATERIA_NATS_CA").map(PathBuf::from),
         patience: wait.transpose()?,
-        yields: false,
+        worker: None,
     })
 }
 

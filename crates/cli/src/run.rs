@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use materia_app::drive::{Drive, Driven, Outcome};
-use materia_app::worker;
+use materia_app::cast::drive::{Drive, Driven, Outcome};
+use materia_app::cast::worker;
 use materia_contract::{CastReport, CastStatus};
 use materia_engine::{AppendError, DriveError, Observer, on_own_thread};
 use materia_journal::Views;

@@ -159,22 +159,29 @@ impl Loaded {
     }
 }
 
+/// The strongest file of the user's profile, if there is one that can be read.
+#[must_use]
+pub fn profile(sources: &Sources) -> Option<Layer> {
+    let files = sources.candidates_with(std::iter::empty());
+    let file = files.into_iter().rfind(|file| file.kind == LayerKind::Profile)?;
+    let content = files::read(&file, 0, &mut Faults::default());
+    Some(layer(file, content))
+}
+
 /// Reads every layer and merges them.
 ///
 /// A document with errors is loaded as far as it makes sense, so that [`check`](crate::check)
 /// can find the rest; nothing may be run from it.
 #[must_use]
 pub fn load(sources: &Sources) -> (Loaded, Vec<Finding>) {
-    // A process with many projects parses the shipped configuration once.
-    static SHIPPED: LazyLock<Lowest> = LazyLock::new(|| Lowest::of(shipped::text()));
-    load_over(SHIPPED.clone(), sources, &BTreeMap::new())
+    load_over(Lowest::shipped(), sources, &BTreeMap::new())
 }
 
 /// The same with these texts in the place of what the files of their names hold, for an editor that has not saved
 /// them. A file of the project that is not there yet may be among them; other names mean nothing.
 #[must_use]
 pub fn load_given(sources: &Sources, given: &BTreeMap<String, String>) -> (Loaded, Vec<Finding>) {
-    load_over(Lowest::of(shipped::text()), sources, given)
+    load_over(Lowest::shipped(), sources, given)
 }
 
 /// The lowest layer, read: what the others are laid over.
@@ -186,12 +193,14 @@ pub(crate) struct Lowest {
 }
 
 impl Lowest {
-    /// Reads this text.
-    pub(crate) fn of(text: &str) -> Self {
-        let (mut merge, mut faults) = (Merge::default(), Faults::default());
-        let mut layer = shipped_layer(text);
-        take(&mut layer, 0, &mut merge, &mut faults);
-        Self { layer, merge, faults }
+    /// The shipped documents. They have no faults, so they are not checked; a process with many projects reads them once.
+    fn shipped() -> Self {
+        static SHIPPED: LazyLock<Lowest> = LazyLock::new(|| {
+            let (mut merge, mut faults) = (Merge::default(), Faults::default());
+            merge.add(0, LayerKind::Shipped, shipped::document().clone(), &mut faults);
+            Lowest { layer: shipped_layer(shipped::text()), merge, faults }
+        });
+        SHIPPED.clone()
     }
 }
 
@@ -275,6 +284,16 @@ fn layer(candidate: Candidate, content: files::Content) -> Layer {
 mod tests {
     use super::*;
 
+    impl Lowest {
+        /// Reads this text.
+        fn of(text: &str) -> Self {
+            let (mut merge, mut faults) = (Merge::default(), Faults::default());
+            let mut layer = shipped_layer(text);
+            take(&mut layer, 0, &mut merge, &mut faults);
+            Self { layer, merge, faults }
+        }
+    }
+
     fn with_file(text: &str, shipped: &str) -> (Loaded, Vec<Finding>) {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("materia.json"), text).unwrap();
@@ -289,6 +308,11 @@ mod tests {
         let (loaded, findings) = load(&sources);
         assert_eq!(findings, []);
         assert_eq!(crate::check(&loaded), []);
+        // It is read without the checks that every other layer passes; they would change nothing.
+        let (read, checked) = (Lowest::shipped(), Lowest::of(shipped::text()));
+        assert_eq!(read.merge.document, checked.merge.document);
+        assert_eq!(read.merge.origins.all(), checked.merge.origins.all());
+        assert_eq!((checked.faults.placeless(), checked.layer.mended), (Vec::new(), Mended::new()));
     }
 
     #[test]

@@ -2,17 +2,55 @@
 //!
 //! Deliberately absent: parts of JSON Schema that those types do not need.
 
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
 use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// A schema with the definitions that it refers to. A definition is read when it is asked for first: most documents
+/// need a few of many.
+pub(crate) struct Root {
+    top: Value,
+    named: HashMap<String, (&'static RawValue, OnceLock<Value>)>,
+}
+
+impl Root {
+    /// Reads the text of a schema; `None` if it is none.
+    pub(crate) fn read(text: &'static str) -> Option<Self> {
+        let mut parts: HashMap<String, &'static RawValue> = serde_json::from_str(text).ok()?;
+        let named: HashMap<String, &'static RawValue> = match parts.remove("$defs") {
+            Some(named) => serde_json::from_str(named.get()).ok()?,
+            None => HashMap::new(),
+        };
+        let named = named.into_iter().map(|(name, text)| (name, (text, OnceLock::new()))).collect();
+        let read = |(name, text): (String, &RawValue)| {
+            Some((name, serde_json::from_str::<Value>(text.get()).ok()?))
+        };
+        let top = parts.into_iter().map(read).collect::<Option<serde_json::Map<_, _>>>()?;
+        Some(Self { top: top.into(), named })
+    }
+
+    /// The schema itself.
+    pub(crate) fn top(&self) -> &Value {
+        &self.top
+    }
+
+    fn definition(&self, name: &str) -> Option<&Value> {
+        let (text, read) = self.named.get(name)?;
+        Some(read.get_or_init(|| serde_json::from_str(text.get()).unwrap_or(Value::Bool(true))))
+    }
+}
 
 /// Follows references to the schema they mean and the name it bears.
-pub(crate) fn resolve<'a>(root: &'a Value, schema: &'a Value) -> (&'a Value, &'a str) {
+pub(crate) fn resolve<'a>(root: &'a Root, schema: &'a Value) -> (&'a Value, &'a str) {
     let Some(name) = schema.get("$ref").and_then(Value::as_str) else { return (schema, "") };
     let name = name.rsplit('/').next().unwrap_or_default();
-    (root.get("$defs").and_then(|defs| defs.get(name)).unwrap_or(&Value::Bool(true)), name)
+    (root.definition(name).unwrap_or(&Value::Bool(true)), name)
 }
 
 /// The words of an enumeration, if the schema is one.
-pub(crate) fn words<'a>(root: &'a Value, schema: &'a Value) -> Option<Vec<&'a str>> {
+pub(crate) fn words<'a>(root: &'a Root, schema: &'a Value) -> Option<Vec<&'a str>> {
     let (schema, _) = resolve(root, schema);
     if let Some(list) = schema.get("enum").and_then(Value::as_array) {
         return list.iter().map(Value::as_str).collect();
@@ -42,7 +80,7 @@ pub(crate) fn nullable(schema: &Value) -> bool {
 }
 
 /// Whether the value is of a kind that the schema takes; its parts are not looked at.
-pub(crate) fn fits(root: &Value, value: &Value, schema: &Value) -> bool {
+pub(crate) fn fits(root: &Root, value: &Value, schema: &Value) -> bool {
     let (schema, _) = resolve(root, schema);
     if words(root, schema).is_some() {
         return value.is_string();
@@ -65,7 +103,7 @@ pub(crate) fn fits(root: &Value, value: &Value, schema: &Value) -> bool {
 }
 
 /// The smallest value that fits.
-pub(crate) fn minimal(root: &Value, schema: &Value) -> Value {
+pub(crate) fn minimal(root: &Root, schema: &Value) -> Value {
     let (schema, _) = resolve(root, schema);
     if nullable(schema) {
         return Value::Null;
@@ -94,7 +132,7 @@ pub(crate) fn minimal(root: &Value, schema: &Value) -> Value {
 }
 
 /// Values that a schema accepts, in words.
-pub(crate) fn describe(root: &Value, schema: &Value) -> String {
+pub(crate) fn describe(root: &Root, schema: &Value) -> String {
     let (schema, _) = resolve(root, schema);
     if let Some(words) = words(root, schema) {
         return format!("one of {}", words.join(", "));

@@ -12,7 +12,9 @@ use crate::fault::{Fault, Faults};
 use crate::fields;
 use crate::locate::push_step;
 use crate::schemas::schema;
-use crate::shape::{describe, description, fits, is_huge, kind, minimal, nullable, resolve, words};
+use crate::shape::{
+    Root, describe, description, fits, is_huge, kind, minimal, nullable, resolve, words,
+};
 use crate::suggest::{did_you_mean, nearest};
 
 /// The field that holds the graphs of a configuration.
@@ -27,7 +29,7 @@ fn is_loadouts(name: &str, value: &Value, has_loadouts: bool) -> bool {
 pub(crate) type Mended = BTreeSet<String>;
 
 /// The schema of a configuration.
-pub(crate) struct Shape(Value);
+pub(crate) struct Shape(Root);
 
 impl Shape {
     /// It is the same each time, and not cheap to make.
@@ -52,19 +54,19 @@ impl Shape {
             mentioned: BTreeSet::new(),
         };
         let mut document = document;
-        checker.object(&mut document, &self.0, "Config");
+        checker.object(&mut document, self.0.top(), "Config");
         (document, checker.mended)
     }
 }
 
 /// The published schema of a configuration.
-pub(crate) fn config_schema() -> Value {
+fn config_schema() -> Root {
     let text = schema("config.schema.json").unwrap_or_default();
-    serde_json::from_str(text).expect("a test compares the committed schema with the types")
+    Root::read(text).expect("a test compares the committed schema with the types")
 }
 
 struct Checker<'a> {
-    root: &'a Value,
+    root: &'a Root,
     layer: usize,
     faults: &'a mut Faults,
     pointer: String,

@@ -122,10 +122,16 @@ pub fn read(path: &Path) -> Result<Vec<CaseFile>, NoCases> {
     Ok(files.into_iter().map(file).collect())
 }
 
-/// Runs these cases with `binary`, in folders of their own beneath `scratch`; the verdicts are in their order.
+/// Runs these cases with `binary`, in folders of their own beneath `scratch`; the verdicts are in their order. `journal` is
+/// where their casts are kept: on NATS servers each case has a space of its own, as its folder is its own.
 #[must_use]
-pub fn run(cases: &[CaseFile], binary: &Path, scratch: &Path) -> Vec<Verdict> {
-    run_all(cases, &Place { binary, scratch, author: None })
+pub fn run(
+    cases: &[CaseFile],
+    binary: &Path,
+    scratch: &Path,
+    journal: Option<&str>,
+) -> Vec<Verdict> {
+    run_all(cases, &Place { binary, scratch, author: None, journal })
 }
 
 /// Runs cases of an author: they need no requirements, run on the author's project where they have no configuration,
@@ -137,7 +143,7 @@ pub fn run_own(
     scratch: &Path,
     author: Author<'_>,
 ) -> Vec<Verdict> {
-    run_all(cases, &Place { binary, scratch, author: Some(author) })
+    run_all(cases, &Place { binary, scratch, author: Some(author), journal: None })
 }
 
 /// How many cases show each requirement, in the order of letters, then numbers.
@@ -159,6 +165,8 @@ struct Place<'a> {
     /// The folder in which each case gets one of its own.
     scratch: &'a Path,
     author: Option<Author<'a>>,
+    /// Where casts are kept, if not in a file.
+    journal: Option<&'a str>,
 }
 
 /// All case files beneath a folder, or the one file.
@@ -255,7 +263,7 @@ fn run_case(case: &Case, place: &Place<'_>) -> Result<Outcome, String> {
         return Err("the case names no requirement".to_owned());
     }
     let base = place.author.map(|author| author.base).unwrap_or_default();
-    let mut scratch = Scratch::set_up(case, base, place.binary, place.scratch)?;
+    let mut scratch = Scratch::set_up(case, base, place)?;
     let (mut failures, mut names) = (Vec::new(), Names::default());
     let first = (&case.args, &case.input, &case.expect);
     let further = case.then.iter().map(|step| (&step.args, &step.input, &step.expect));

@@ -13,7 +13,7 @@ use materia_contract::case::Case;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{BaseFile, Taken};
+use super::{BaseFile, Place, Taken};
 
 /// How long one command may take.
 const COMMAND_TIME_MAX: Duration = Duration::from_mins(1);
@@ -28,6 +28,8 @@ const CONFIG_HOME: &str = "config-home/";
 pub(super) struct Scratch {
     folder: TempDir,
     binary: PathBuf,
+    /// Where casts are kept, if not in a file.
+    journal: Option<String>,
     has_script: bool,
     trusts: bool,
     /// The cast that was made last.
@@ -49,8 +51,7 @@ impl Scratch {
     pub(super) fn set_up(
         case: &Case,
         base: &[BaseFile],
-        binary: &Path,
-        beneath: &Path,
+        place: &Place<'_>,
     ) -> Result<Self, String> {
         let failed = |error: io::Error| format!("the scratch folder cannot be used: {error}");
         // It must be a new folder that no other user can read.
@@ -58,11 +59,12 @@ impl Scratch {
         let fresh = tempfile::Builder::new()
             .prefix("materia-conformance-")
             .permissions(private)
-            .tempdir_in(beneath);
+            .tempdir_in(place.scratch);
         let folder = fresh.map_err(failed)?;
         let scratch = Self {
             folder,
-            binary: binary.to_owned(),
+            binary: place.binary.to_owned(),
+            journal: place.journal.map(str::to_owned),
             has_script: case.script.is_some(),
             trusts: !case.requirements.iter().any(|requirement| requirement == "D35"),
             cast: None,
@@ -254,7 +256,11 @@ impl Scratch {
             ["stdin", "stdout", "stderr"].map(|name| self.folder.path().join(name));
         // Files, not pipes: no thread has to read them, and a pipe that a child keeps open cannot block.
         fs::write(&stdin, input.map(text).unwrap_or_default()).map_err(failed)?;
-        let mut child = Command::new(&self.binary)
+        let mut command = Command::new(&self.binary);
+        // Without a name, the space is that of the folder.
+        command.env_remove("MATERIA_JOURNAL").env_remove("MATERIA_SPACE");
+        command.envs(self.journal.as_ref().map(|journal| ("MATERIA_JOURNAL", journal)));
+        let mut child = command
             .args(args)
             .current_dir(self.project())
             .env("MATERIA_PROFILE_DIR", self.profile())

@@ -147,22 +147,41 @@ impl Decided {
 
     /// The input as the run took it, with what the decision's events have of it.
     pub fn restored(&self, events: &[Event]) -> Result<Input, InputError> {
+        let first = events.first().map_or(0, |first| first.seq);
         self.input.clone().try_map(
             |InFirstEvent {}| match events.first().map(|event| &event.body) {
                 Some(EventBody::RunCreated(created)) => Ok(created.clone()),
                 _ => Err(InputError::NoCreation),
             },
-            |reported| reported.restored(events),
+            |reported| {
+                let found = reported.place_behind(first).and_then(|place| events.get(place));
+                reported.restored(found.map(|event| &event.body))
+            },
+        )
+    }
+
+    /// The same where events are read only if the input names them: `body_of` reads the event with a number. The
+    /// decision may not have created the run.
+    pub fn restored_from(
+        &self,
+        body_of: impl Fn(u64) -> Option<EventBody>,
+    ) -> Result<Input, InputError> {
+        self.input.clone().try_map(
+            |InFirstEvent {}| Err(InputError::NoCreation),
+            |reported| reported.restored(body_of(reported.event).as_ref()),
         )
     }
 }
 
 impl ReportedIn {
-    fn restored(self, events: &[Event]) -> Result<Report, InputError> {
+    /// The place of its event in a decision whose first event is `first`.
+    fn place_behind(self, first: u64) -> Option<usize> {
+        self.event.checked_sub(first).and_then(|place| usize::try_from(place).ok())
+    }
+
+    /// The report that the event has which it names.
+    fn restored(self, found: Option<&EventBody>) -> Result<Report, InputError> {
         let Self { turn, event, faulted } = self;
-        let first = events.first().map_or(0, |first| first.seq);
-        let place = event.checked_sub(first).and_then(|place| usize::try_from(place).ok());
-        let found = place.and_then(|place| events.get(place)).map(|event| &event.body);
         let outcome = match (found, faulted) {
             (Some(EventBody::TurnCompleted(data)), false) if data.turn == turn => {
                 TurnOutcome::Ended(data.report.clone())
@@ -183,7 +202,10 @@ impl ReportedIn {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ErrorCode, NodeId, RunCompleted, TurnCompleted, TurnFailed, TurnOutput};
+    use crate::{
+        ChainHash, ErrorCode, MomentOf, NodeId, Record, RunCompleted, TurnCompleted, TurnFailed,
+        TurnOutput,
+    };
 
     fn event(seq: u64, body: impl Into<EventBody>) -> Event {
         Event { seq, ts: 1, wall: 1, node: Some(NodeId::new("a")), body: body.into() }
@@ -221,7 +243,18 @@ mod tests {
 
     fn restored(turn: u64, event: u64, faulted: bool) -> Result<TurnOutcome, InputError> {
         let reported = ReportedIn { turn, event, faulted };
-        let report = reported.restored(&events())?;
+        let moment = MomentOf { reports: vec![reported], acts: Vec::new() };
+        let decided = Decided::now(1, RecordedInput::Moment(moment));
+        let (events, origin) = (events(), ChainHash([0; 32]));
+        let restored = decided.restored(&events);
+        let records = Record::seal_decision(decided.text(), &events, origin);
+        let body_of = |seq| {
+            let record = records.iter().find(|record| record.seq == seq)?;
+            EventBody::parse(&record.kind, record.whole_data().ok()?).ok()
+        };
+        assert_eq!(decided.restored_from(body_of), restored, "records say what their events say");
+        let Input::Moment(MomentOf { mut reports, .. }) = restored? else { panic!("an instant") };
+        let report = reports.remove(0);
         assert_eq!(report.turn, turn);
         Ok(report.outcome)
     }

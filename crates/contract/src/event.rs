@@ -7,7 +7,9 @@
 mod agents;
 mod budget;
 mod delivery;
+mod layers;
 mod loops;
+mod of_turn;
 mod people;
 mod route;
 mod run;
@@ -28,7 +30,9 @@ pub use delivery::{
     DropReason, PayloadDeduplicated, PayloadDropped, PayloadFiltered, PayloadSuperseded, Timer,
     TimerFired, TimerSet,
 };
+pub use layers::PromptLayer;
 pub use loops::{CursorAdvanced, FollowUpCaptured, ItemSkipped, LoopEntered, LoopExhausted};
+pub use of_turn::{OfTurn, TurnEnd};
 pub use people::{
     ApprovalDenied, ApprovalGiven, ApprovalRequested, MessageReceived, Mode, ModeChanged,
     SocketFinished, TimelineReached, TurnRequested,
@@ -39,11 +43,12 @@ pub use route::{
 };
 pub use run::{
     ErrorCode, ForkedFrom, GlobalMode, Pace, RunAborted, RunCompleted, RunCreated, RunFailed,
-    RunResumed, RunRevived, RunWaiting, ScriptBinding, ScriptEntry, StartKey, WaitReason,
+    RunResumed, RunRevived, RunWaiting, ScriptBinding, ScriptEntry, SpaceApproval, StartKey,
+    WaitReason,
 };
 pub use turn::{
-    Artifact, Cause, FULL_STDOUT, InterruptReason, LeftFile, OfTurn, PromptLayer, SessionRef,
-    Transcript, TurnCompleted, TurnFailed, TurnInterrupted, TurnOutput, TurnStarted, TurnUsage,
+    Artifact, Cause, FULL_STDOUT, InterruptReason, LeftFile, SessionRef, Transcript, TurnCompleted,
+    TurnFailed, TurnInterrupted, TurnOutput, TurnStarted, TurnUsage,
 };
 pub use workspace::{
     FileState, FilesFound, GoOnFrom, Identity, OwnWorkspace, WorkspacePublished,
@@ -126,9 +131,14 @@ macro_rules! events {
             pub fn data_json(&self) -> String {
                 // Most are shorter: they need no second piece of memory.
                 let mut text = Vec::with_capacity(USUAL_DATA_BYTES);
-                match self { $(Self::$name(data) => serde_json::to_writer(&mut text, data)),+ }
-                    .expect("an event is data and always renders");
+                self.render_data(&mut text);
                 String::from_utf8(text).expect("JSON is text")
+            }
+
+            /// Appends the event's data as JSON text.
+            pub(crate) fn render_data(&self, text: &mut Vec<u8>) {
+                match self { $(Self::$name(data) => serde_json::to_writer(text, data)),+ }
+                    .expect("an event is data and always renders");
             }
 
             /// Reads an event back from its type and data.

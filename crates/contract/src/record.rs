@@ -153,8 +153,24 @@ impl Record {
             None => self.data == whole,
             Some((stored, _)) => self.data == stored,
         };
-        same_data
-            && (self.seq, self.ts, self.wall) == (event.seq, event.ts, event.wall)
+        same_data && self.is_placed_as(event)
+    }
+
+    /// Whether reading it would give just this event. Says no where that is not certain without reading it: where long
+    /// texts are kept apart. `scratch` is memory that is used again.
+    #[must_use]
+    pub fn is_surely(&self, event: &Event, scratch: &mut Vec<u8>) -> bool {
+        scratch.clear();
+        event.body.render_data(scratch);
+        self.whole.is_none()
+            && !blob::has_mark(&self.data)
+            && self.data.len() <= blob::INLINE_BYTES_MAX
+            && self.data.as_bytes() == scratch.as_slice()
+            && self.is_placed_as(event)
+    }
+
+    fn is_placed_as(&self, event: &Event) -> bool {
+        (self.seq, self.ts, self.wall) == (event.seq, event.ts, event.wall)
             && self.kind == event.body.type_name()
             && self.node.as_deref() == event.node.as_ref().map(NodeId::as_str)
     }

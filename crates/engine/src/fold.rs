@@ -98,7 +98,7 @@ impl Gather {
         }
         if let Some(input) = &record.input {
             let decided = Decided::read(input)?;
-            let known = decided.is_of_these_rules() && self.version <= JOURNAL_VERSION;
+            let known = self.knows(&decided);
             let (events, records) = (vec![event], vec![record]);
             return Ok(self.open.replace(Piece { decided, events, records, known }));
         }
@@ -108,6 +108,11 @@ impl Gather {
         events.push(event);
         records.push(record);
         Ok(None)
+    }
+
+    /// Whether this program knows the rules of a decision and the words of its run.
+    pub(crate) fn knows(&self, decided: &Decided) -> bool {
+        decided.is_of_these_rules() && self.version <= JOURNAL_VERSION
     }
 
     /// The decision that the last records belong to.

@@ -2,8 +2,9 @@
 //!
 //! # Order
 //!
-//! Decide, append, evolve, act: in that order, in [`Driver::take`]. An effect that happens before
-//! its event is durable would survive a crash that the event did not.
+//! Decide and evolve, append, act: in that order, in [`Driver::take`]. The kernel applies each event as it decides it, so
+//! the run in memory is ahead of the journal until the append. An effect that happens before its event is durable would
+//! survive a crash that the event did not.
 //!
 //! # Invariants
 //!
@@ -55,5 +56,6 @@ pub use replay::{Replay, ReplayError, ReplayFault, replay};
 pub use replay_redacted::replay_redacted;
 pub use report::{report, report_at};
 pub use session::{carry_on, cast, create, only_do, resume, watch_inbox};
+pub use storage::weight_of;
 pub use turn_files::{Left, named_by};
 pub use world::{Asks, EngineError, Leave, Leaving, Options, World};

@@ -1,15 +1,15 @@
 //! Replay of a whole run: checks every hash and recomputes every decision.
 
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc;
 
-use materia_contract::{CastStatus, ChainHash, EventBody, Record, RunId};
+use materia_contract::{CastStatus, ChainHash, Decided, EventBody, Record, RunId};
 use materia_kernel::{Divergence, Misfit, Run};
 use materia_verifier::{Objection, Verifier};
 use serde_json::{Map, Value};
 
 use crate::fold::{Gather, Piece, take};
 use crate::load::{earlier, intact};
-use crate::redecide::{Again, Took};
+use crate::redecide::{Again, Quick, Took};
 use crate::turn_files::{self, Left};
 use crate::{Journal, PAGE_BYTES, ReadError, blocking};
 
@@ -81,14 +81,17 @@ pub enum ReplayFault {
     Objected(Objection),
 }
 
+/// The type of the event that begins a run. It says how the run was written, so it is read before anything else.
+const CREATED: &str = "run.created";
+
 /// Maximum number of pages in the queue between two threads.
 const PAGES_AHEAD: usize = 12;
 
 /// Records of a run, each checked against the chain; or why there are no more.
 type Read = Result<Vec<Record>, Broken>;
 
-/// Pieces of a run; or why there are no more.
-type Page = Result<Arc<[Piece]>, ReplayError>;
+/// Decisions of a run that were taken again.
+type Page = Vec<Piece>;
 
 /// Why reading ended early.
 struct Broken {
@@ -99,17 +102,15 @@ struct Broken {
 
 /// Replays a run, up to `at` where it is given. Blocks on the journal.
 ///
-/// One thread reads and checks the hashes, the second runs the verifier, and this one recomputes the decisions: each
-/// takes about the same time.
+/// One thread reads and checks the hashes, this one takes each decision again, and the third runs the verifier. An
+/// event whose bytes are those of the recomputed event is not parsed.
 pub fn replay(journal: &dyn Journal, id: &RunId, at: Option<u64>) -> Result<Replay, ReplayError> {
     std::thread::scope(|scope| {
         let (sender, records) = mpsc::sync_channel(PAGES_AHEAD);
         let (passed_on, pages) = mpsc::sync_channel(PAGES_AHEAD);
         scope.spawn(move || read(journal, id, &sender));
-        let judge = scope.spawn(move || judge(id, &records, &passed_on));
-        let decided = decide_again(&pages, id, at);
-        // The reading threads end when their receiver is gone.
-        drop(pages);
+        let judge = scope.spawn(move || judge(id, &pages));
+        let decided = Deciding::new(id, at, passed_on).decide(records);
         let objection = judge.join().unwrap_or_default();
         match (decided, objection) {
             // The fault at the earlier event is reported.
@@ -162,61 +163,11 @@ fn read(journal: &dyn Journal, id: &RunId, pages: &mpsc::SyncSender<Read>) {
     }
 }
 
-/// Parses records for the thread that recomputes the decisions, and finds the first event that the verifier does
-/// not allow.
-fn judge(
-    id: &RunId,
-    read: &mpsc::Receiver<Read>,
-    pages: &mpsc::SyncSender<Page>,
-) -> Option<Objection> {
-    let mut gather = Gather::default();
+/// Finds the first event that the verifier does not allow.
+fn judge(id: &RunId, pages: &mpsc::Receiver<Page>) -> Option<Objection> {
     let mut opinion = Some(Verifier::new(id.clone()));
-    let mut objection = None;
-    let mut passed_on = |page: Vec<Piece>| {
-        let page: Arc<[Piece]> = page.into();
-        let heard = pages.send(Ok(Arc::clone(&page))).is_ok();
-        if let Some(found) = first_objection(&mut opinion, &page) {
-            objection.get_or_insert(found);
-        }
-        heard
-    };
-    let mut broken = None;
-    for records in read {
-        let records = match records {
-            Ok(records) => records,
-            Err(end) => {
-                let whole = gather.rest().filter(|_| end.begins);
-                passed_on(whole.into_iter().collect());
-                broken = Some(end.error);
-                break;
-            }
-        };
-        let mut page: Vec<Piece> = Vec::with_capacity(records.len() / 4);
-        for record in records {
-            let (seq, begins) = (record.seq, record.input.is_some());
-            match gathered(&mut gather, record) {
-                Ok(piece) => page.extend(piece),
-                Err(fault) => {
-                    page.extend(gather.rest().filter(|_| begins));
-                    let run = id.clone();
-                    broken = Some(ReplayError::Fault { run, seq, fault });
-                    break;
-                }
-            }
-        }
-        if !passed_on(page) || broken.is_some() {
-            break;
-        }
-    }
-    match broken {
-        Some(error) => {
-            let _ = pages.send(Err(error));
-        }
-        None => {
-            passed_on(gather.rest().into_iter().collect());
-        }
-    }
-    objection
+    // To the last page, also where nothing is left to find: the sender waits for nobody.
+    pages.iter().fold(None, |found, page| found.or_else(|| first_objection(&mut opinion, &page)))
 }
 
 /// Takes a record apart; gives the decision that is complete by it.
@@ -251,51 +202,166 @@ pub(crate) fn first_objection(opinion: &mut Option<Verifier>, page: &[Piece]) ->
     None
 }
 
-fn decide_again(
-    pages: &mpsc::Receiver<Page>,
-    id: &RunId,
-    at: Option<u64>,
-) -> Result<Replay, ReplayError> {
-    let fault = |seq, fault| ReplayError::Fault { run: id.clone(), seq, fault };
-    let mut again = Again::new(id.clone());
-    let mut wanted = Wanted::new(id, at);
-    let (mut seq, mut undecided) = (0, 0);
-    let mut named = Vec::new();
-    let mut head = ChainHash::origin(id);
-    while let Ok(page) = pages.recv() {
-        for piece in page?.iter() {
-            (seq, head) = piece.end();
-            let folded = wanted.take(piece);
-            let took = again.piece(piece).map_err(|divergence| {
-                fault(divergence.seq(), ReplayFault::Diverges(Box::new(divergence)))
-            })?;
-            folded.map_err(|misfit| fault(seq, ReplayFault::Damaged(misfit.to_string())))?;
-            if took == Took::Folded {
-                undecided += piece.events.len() as u64;
+/// Takes every decision of a run again.
+struct Deciding<'a> {
+    id: &'a RunId,
+    again: Again,
+    wanted: Wanted,
+    gather: Gather,
+    /// The records of the decision that is not yet whole.
+    open: Vec<Record>,
+    /// Decisions for the verifier.
+    page: Page,
+    passed_on: mpsc::SyncSender<Page>,
+    scratch: Vec<u8>,
+    seq: u64,
+    head: ChainHash,
+    undecided: u64,
+    named: Vec<Left>,
+}
+
+impl<'a> Deciding<'a> {
+    fn new(id: &'a RunId, at: Option<u64>, passed_on: mpsc::SyncSender<Page>) -> Self {
+        Self {
+            id,
+            again: Again::new(id.clone()),
+            wanted: Wanted::new(id, at),
+            gather: Gather::default(),
+            open: Vec::new(),
+            page: Vec::new(),
+            passed_on,
+            scratch: Vec::new(),
+            seq: 0,
+            head: ChainHash::origin(id),
+            undecided: 0,
+            named: Vec::new(),
+        }
+    }
+
+    /// Decides up to the end, or to the first fault. Everything before it is passed on to the verifier.
+    fn decide(mut self, read: mpsc::Receiver<Read>) -> Result<Replay, ReplayError> {
+        let ended = self.decide_all(read);
+        self.pass_on();
+        ended?;
+        let Self { id, again, wanted, seq, head, undecided, named, .. } = self;
+        if seq == 0 {
+            return Err(ReplayError::Unknown(id.clone()));
+        }
+        let (run, last_hash) = match wanted.at {
+            None => (again.run(), head),
+            Some(asked) if asked == 0 || asked > seq => {
+                let (run, last) = (id.clone(), seq);
+                return Err(ReplayError::NoSuchEvent { run, asked, last });
             }
-            named.extend(piece.events.iter().flat_map(turn_files::named_by));
+            Some(_) => (&wanted.run, wanted.hash),
+        };
+        Ok(Replay {
+            events: seq,
+            undecided,
+            state: run.variables().clone(),
+            status: run.phase().status(),
+            last_seq: run.seq(),
+            last_hash,
+            left: named,
+        })
+    }
+
+    fn decide_all(&mut self, read: mpsc::Receiver<Read>) -> Result<(), ReplayError> {
+        for records in read {
+            let records = match records {
+                Ok(records) => records,
+                Err(end) => {
+                    if end.begins {
+                        self.whole()?;
+                    } else {
+                        // An event that cannot be read comes before the place where reading ended.
+                        let partial = std::mem::take(&mut self.open);
+                        self.parsed(partial)?;
+                    }
+                    return Err(end.error);
+                }
+            };
+            for record in records {
+                if record.input.is_some() {
+                    self.whole()?;
+                }
+                self.open.push(record);
+            }
+            self.pass_on();
+        }
+        self.whole()
+    }
+
+    /// Takes the decision again whose records are all there.
+    fn whole(&mut self) -> Result<(), ReplayError> {
+        let records = std::mem::take(&mut self.open);
+        let quick = match self.decided(&records) {
+            None => None,
+            Some(decided) => match self.again.quick(&decided, &records, &mut self.scratch) {
+                Quick::Same(events) => {
+                    self.took(Piece { decided, events, records, known: true });
+                    return Ok(());
+                }
+                Quick::Other(retaken) => Some(retaken),
+            },
+        };
+        let Some(piece) = self.parsed(records)? else { return Ok(()) };
+        let folded = self.wanted.take(&piece);
+        let took = match quick {
+            None => self.again.piece(&piece),
+            Some(retaken) => Again::compare(retaken, &piece),
+        };
+        let (seq, _) = piece.end();
+        let took = took.map_err(|divergence| {
+            self.fault(divergence.seq(), ReplayFault::Diverges(Box::new(divergence)))
+        });
+        let folded =
+            folded.map_err(|misfit| self.fault(seq, ReplayFault::Damaged(misfit.to_string())));
+        if matches!(took, Ok(Took::Folded)) {
+            self.undecided += piece.events.len() as u64;
+        }
+        // What does not follow may break a rule before that, too.
+        self.took(piece);
+        took?;
+        folded
+    }
+
+    /// Its input, where the decision can be taken again before its events are read.
+    fn decided(&self, records: &[Record]) -> Option<Decided> {
+        let wanted = self.wanted.at.is_none();
+        if !wanted || records.iter().any(|record| record.kind == CREATED) {
+            return None;
+        }
+        let decided = Decided::read(records.first()?.input.as_ref()?).ok()?;
+        self.gather.knows(&decided).then_some(decided)
+    }
+
+    /// The decision with its events; `None` where there are no records.
+    fn parsed(&mut self, records: Vec<Record>) -> Result<Option<Piece>, ReplayError> {
+        for record in records {
+            let seq = record.seq;
+            gathered(&mut self.gather, record).map_err(|fault| self.fault(seq, fault))?;
+        }
+        Ok(self.gather.rest())
+    }
+
+    fn took(&mut self, piece: Piece) {
+        (self.seq, self.head) = piece.end();
+        self.named.extend(piece.events.iter().flat_map(turn_files::named_by));
+        self.page.push(piece);
+    }
+
+    fn pass_on(&mut self) {
+        let page = std::mem::take(&mut self.page);
+        if !page.is_empty() {
+            // The verifier listens to the end.
+            let _ = self.passed_on.send(page);
         }
     }
-    if seq == 0 {
-        return Err(ReplayError::Unknown(id.clone()));
+
+    fn fault(&self, seq: u64, fault: ReplayFault) -> ReplayError {
+        ReplayError::Fault { run: self.id.clone(), seq, fault }
     }
-    let (run, last_hash) = match wanted.at {
-        None => (again.run(), head),
-        Some(asked) if asked == 0 || asked > seq => {
-            let (run, last) = (id.clone(), seq);
-            return Err(ReplayError::NoSuchEvent { run, asked, last });
-        }
-        Some(_) => (&wanted.run, wanted.hash),
-    };
-    Ok(Replay {
-        events: seq,
-        undecided,
-        state: run.variables().clone(),
-        status: run.phase().status(),
-        last_seq: run.seq(),
-        last_hash,
-        left: named,
-    })
 }
 
 /// The state at the place that was asked for. Without one, the recomputed run is the answer and

@@ -150,10 +150,11 @@ async fn rejoined(world: &World, driver: &Driver, options: &Options) -> Option<U
 /// Ends processes that earlier turns of a run have left. It runs for a waiting run, too: its state does not show
 /// whether its process crashed.
 async fn clear(world: &World, driver: &Driver, options: &Options) -> Result<(), EngineError> {
-    if is_virtual(driver) {
+    let run = driver.run();
+    // Before its first turn there is nothing to look for, among all processes of the machine.
+    if is_virtual(driver) || run.usage().turns == 0 {
         return Ok(());
     }
-    let run = driver.run();
     let run_dir = PathBuf::from(&*options.folders.found(run.run_dir()));
     let cleared = world.runner.clear(run.id(), &run_dir).await;
     cleared.map_err(|left| EngineError::Leftovers(run.id().clone(), left))

@@ -86,6 +86,16 @@ pub(crate) fn measured(used: u64, journal: &dyn Journal) -> StorageMeasured {
     }
 }
 
+/// Bytes that records of a run take, with the files that its turns left, as they are counted when they are added. For a
+/// journal that has no folder to look at.
+#[must_use]
+pub fn weight_of(records: &[Record]) -> u64 {
+    let bytes: usize = records.iter().map(record_bytes).sum();
+    let events = records.iter().filter_map(|record| record.event().ok());
+    let files: u64 = events.filter_map(|event| report(&event.body).map(left)).sum();
+    u64::try_from(bytes).unwrap_or(u64::MAX).saturating_mul(2).saturating_add(files)
+}
+
 #[expect(clippy::wildcard_enum_match_arm, reason = "only the ends of turns name files")]
 fn report(body: &EventBody) -> Option<&TurnOutput> {
     match body {

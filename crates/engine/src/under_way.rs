@@ -224,10 +224,9 @@ fn span(job: &TurnJob) -> tracing::Span {
 }
 
 /// A turn that begins once what it was given is on file, where it is more than an answer from a script.
-fn performed(world: &World, driver: &Driver, job: TurnJob) -> BoxFuture<'static, TurnReport> {
-    let scripted = matches!(job.order.work, Work::Agent { script: Some(_), .. });
-    let simulated = driver.run().created().is_some_and(|created| created.virtual_time);
-    let on_file = if scripted || simulated { None } else { world.observer.on_file() };
+fn performed(world: &World, job: TurnJob) -> BoxFuture<'static, TurnReport> {
+    let (Work::Utility { script, .. } | Work::Agent { script, .. }) = &job.order.work;
+    let on_file = if script.is_some() { None } else { world.observer.on_file() };
     let Some(on_file) = on_file else { return world.runner.run(job) };
     let runner = Arc::clone(&world.runner);
     Box::pin(async move {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    Amount, ErrorCode, Event, EventBody, NodeId, OfTurn, Outcome, Plan, TurnCompleted, TurnUsage,
-    Visit, end_of,
+    Amount, Event, EventBody, NodeId, OfTurn, Outcome, Plan, TurnCompleted, TurnEnd, TurnStarted,
+    TurnUsage, Visit, end_of,
 };
 use serde::{Deserialize, Serialize};
 
@@ -69,13 +69,12 @@ struct End {
 }
 
 impl End {
-    fn new(outcome: Outcome, wall: Micros, usage: Option<&TurnUsage>) -> Self {
-        let read = usage.and_then(|usage| usage.input_tokens);
-        let written = usage.and_then(|usage| usage.output_tokens);
-        let tokens = (read.is_some() || written.is_some())
-            .then(|| read.unwrap_or(0).saturating_add(written.unwrap_or(0)));
+    fn new(end: TurnEnd<'_>, wall: Micros, reason: Option<String>, refused: bool) -> Self {
+        let usage = end.report.and_then(|report| report.usage);
+        let tokens = usage.as_ref().and_then(TurnUsage::tokens);
         let cost = usage.and_then(|usage| usage.cost);
-        Self { outcome, wall, satisfied: None, reason: None, tokens, cost, refused: false }
+        let (outcome, satisfied) = (end.outcome, end.satisfied);
+        Self { outcome, wall, satisfied, reason, tokens, cost, refused }
     }
 }
 
@@ -101,48 +100,47 @@ impl Visits {
             self.refused = Refused::Next(node.clone());
         }
         let Some(step) = event.body.of_turn() else { return };
-        match step {
-            OfTurn::Started(data) => {
-                let Some(socket) = event.node.clone() else { return };
-                if self.refused == Refused::Next(socket.clone()) {
-                    self.refused = Refused::Turn(event.seq);
-                }
-                let visit = Visit {
-                    socket,
-                    visit: data.visit,
-                    attempt: data.attempt,
-                    item: data.item.clone(),
-                    item_label: data.item_label.clone(),
-                    outcome: Outcome::Running,
-                    materia: None,
-                    satisfied: None,
-                    reason: None,
-                    duration_ms: None,
-                    tokens: None,
-                    cost: None,
-                    refused: false,
-                };
-                self.start(Started { seq: event.seq, wall: event.wall, visit });
-            }
-            OfTurn::Completed(data) => {
-                if let Some(node) = &event.node {
-                    self.answers.insert(node.clone(), event.seq);
-                }
-                let end = End::new(Outcome::Completed, event.wall, data.report.usage.as_ref());
-                let reason = why_not(data);
-                let refused = self.refused == Refused::Turn(data.turn);
-                self.end(data.turn, End { satisfied: data.satisfied, reason, refused, ..end });
-            }
-            OfTurn::Failed(data) => {
-                let broken = data.code == ErrorCode::ContractError;
-                let outcome = if broken { Outcome::Rejected } else { Outcome::Failed };
-                let end = End::new(outcome, event.wall, data.report.usage.as_ref());
-                self.end(data.turn, End { reason: Some(cut(&data.message)), ..end });
-            }
-            OfTurn::Interrupted(data) => {
-                self.end(data.turn, End::new(Outcome::Interrupted, event.wall, None));
-            }
+        if let OfTurn::Started(data) = step {
+            self.began(event, data);
         }
+        if let OfTurn::Completed(_) = step
+            && let Some(node) = &event.node
+        {
+            self.answers.insert(node.clone(), event.seq);
+        }
+        if let Some(end) = step.end() {
+            let reason = match step {
+                OfTurn::Completed(data) => why_not(data),
+                OfTurn::Failed(data) => Some(cut(&data.message)),
+                OfTurn::Started(_) | OfTurn::Interrupted(_) => None,
+            };
+            let completed = end.outcome == Outcome::Completed;
+            let refused = completed && self.refused == Refused::Turn(end.turn);
+            self.end(end.turn, End::new(end, event.wall, reason, refused));
+        }
+    }
+
+    fn began(&mut self, event: &Event, data: &TurnStarted) {
+        let Some(socket) = event.node.clone() else { return };
+        if self.refused == Refused::Next(socket.clone()) {
+            self.refused = Refused::Turn(event.seq);
+        }
+        let visit = Visit {
+            socket,
+            visit: data.visit,
+            attempt: data.attempt,
+            item: data.item.clone(),
+            item_label: data.item_label.clone(),
+            outcome: Outcome::Running,
+            materia: None,
+            satisfied: None,
+            reason: None,
+            duration_ms: None,
+            tokens: None,
+            cost: None,
+            refused: false,
+        };
+        self.start(Started { seq: event.seq, wall: event.wall, visit });
     }
 
     fn start(&mut self, started: Started) {

@@ -25,10 +25,11 @@
 //!
 //! `state` is the data: the run, its nodes, turns and loops, the delivery queue of an edge, the input buffer of a
 //! node. `ask` reads it: the item of a node, the inputs of a turn, the `gates` that must be passed before a
-//! start. `evolve` applies events, the materializer of the execution contract. `decide` computes events: `settle`
-//! for a finished turn, `deliver` for a payload, `cursor` and `elements` for lists, `timers` for due timers,
-//! `schedule` for the next start, `acts` and `consent` for people, `halt` for stop and resume. Imports go from
-//! right to left only; a test checks the sources.
+//! start. `evolve` applies events, the materializer of the execution contract. `decide` computes events: one
+//! loop takes what is due from an agenda and passes it to its rule, which writes events and says what is due next. The
+//! rules: `instant` for what happens at once, `settle` for a finished turn, `edges` for the way on, `deliver` for a
+//! payload, `cursor` and `elements` for lists, `timers` for due timers, `schedule` for the next start, `acts` and
+//! `consent` for people, `halt` for stop and resume. Imports go from right to left only; a test checks the sources.
 
 mod ask;
 mod decide;

@@ -156,6 +156,33 @@ pub struct Retaken {
     pub events: Vec<Event>,
 }
 
+impl Retaken {
+    /// Compares it with a decision of the journal.
+    pub fn agrees(&self, decided: &Decided, events: &[Event]) -> Result<(), Divergence> {
+        let mut found = events.iter();
+        for expected in &self.events {
+            let Some(found) = found.next() else {
+                let kind = expected.body.type_name();
+                return Err(Divergence::Missing { seq: expected.seq, kind });
+            };
+            if expected != found {
+                let (seq, found) = (found.seq, Box::new(found.clone()));
+                let expected = Box::new(expected.clone());
+                return Err(Divergence::Differs { seq, found, expected });
+            }
+        }
+        if let Some(more) = found.next() {
+            let kind = more.body.type_name();
+            return Err(Divergence::Unexplained { seq: more.seq, kind });
+        }
+        if self.decided.input != decided.input || self.decided.ticks != decided.ticks {
+            let seq = events.first().map_or(0, |first| first.seq);
+            return Err(Divergence::OtherInput { seq });
+        }
+        Ok(())
+    }
+}
+
 impl Recomputation {
     /// Begins before the first event.
     #[must_use]
@@ -189,32 +216,25 @@ impl Recomputation {
         };
         let seq = first.seq;
         let input = decided.restored(events).map_err(|error| Divergence::Input { seq, error })?;
+        let retaken = self.retake(decided, input, (seq, first.wall))?;
+        retaken.agrees(decided, events)?;
+        Ok(retaken)
+    }
+
+    /// Recomputes a decision whose first event is at `seq`, and compares nothing. After a divergence no further call is
+    /// meaningful.
+    pub fn retake(
+        &mut self,
+        decided: &Decided,
+        input: Input,
+        (seq, wall): (u64, Micros),
+    ) -> Result<Retaken, Divergence> {
         self.can_be(seq, decided, &input)?;
-        let now = Now { at: decided.at, wall: first.wall, until: decided.until };
-        let Decision { input, ticks, events: expected } =
+        let now = Now { at: decided.at, wall, until: decided.until };
+        let Decision { input, ticks, events } =
             take_with(&mut self.run, now, &decided.ticks, input)
                 .map_err(|rejection| Divergence::Refused { seq, rejection })?;
-        let mut found = events.iter();
-        for expected in &expected {
-            let Some(found) = found.next() else {
-                let kind = expected.body.type_name();
-                return Err(Divergence::Missing { seq: expected.seq, kind });
-            };
-            if expected != found {
-                let (seq, found) = (found.seq, Box::new(found.clone()));
-                let expected = Box::new(expected.clone());
-                return Err(Divergence::Differs { seq, found, expected });
-            }
-        }
-        if let Some(more) = found.next() {
-            let kind = more.body.type_name();
-            return Err(Divergence::Unexplained { seq: more.seq, kind });
-        }
-        if input != decided.input || ticks != decided.ticks {
-            return Err(Divergence::OtherInput { seq });
-        }
-        let decided = Decided { input, ticks, ..decided.clone() };
-        Ok(Retaken { decided, events: expected })
+        Ok(Retaken { decided: Decided { input, ticks, ..decided.clone() }, events })
     }
 
     /// Whether a decision can have been taken where it stands, whatever follows from it.

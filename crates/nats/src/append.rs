@@ -93,7 +93,7 @@ impl Inner {
             let sent = (subject.clone(), meta.headers(), payload.clone());
             match self.connection.publish(sent.0, sent.1, sent.2, Some(expected)).await? {
                 Published::At(sequence) => {
-                    log.written(sequence, Some(&meta));
+                    log.wrote(sequence, &meta);
                     return Ok(Written::At(sequence));
                 }
                 Published::Late => {

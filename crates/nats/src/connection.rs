@@ -1,7 +1,7 @@
-//! The connection to the servers: one thread of its own, the streams of the space, single requests.
+//! The connection to the servers: where it works, the streams of the space, single requests.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use async_nats::connection::State;
@@ -13,7 +13,9 @@ use async_nats::jetstream::stream::{
 };
 use async_nats::jetstream::{self, Context, ErrorCode};
 use async_nats::{Client, HeaderMap};
-use tokio::runtime::Runtime;
+use futures_util::TryStreamExt as _;
+use tokio::runtime::{Handle, Runtime};
+use tokio::sync::watch;
 
 use crate::Options;
 use crate::open::{OpenError, Opened, bucket, open, unreachable, whole};
@@ -70,7 +72,7 @@ pub struct ServerFacts {
 
 /// A connection, and the streams of a space.
 pub(crate) struct Connection {
-    thread: Thread,
+    tasks: Tasks,
     pub(crate) client: Client,
     pub(crate) context: Context,
     pub(crate) options: Options,
@@ -85,6 +87,10 @@ pub(crate) struct Connection {
     pub(crate) buckets: Buckets,
     /// The time of a lease, as the bucket has it.
     pub(crate) lease: Duration,
+    /// The name of this process, once it is a worker.
+    pub(crate) worker: OnceLock<String>,
+    /// How many leases are held, or are being given up.
+    pub(crate) held: watch::Sender<usize>,
     /// Whether a server was waited for in vain.
     given_up: AtomicBool,
 }
@@ -92,21 +98,15 @@ pub(crate) struct Connection {
 impl Connection {
     /// Connects, and makes the streams of the space where they are not there. Blocks.
     pub(crate) fn open(options: Options) -> Result<Arc<Self>, OpenError> {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .thread_name("nats")
-            .enable_all()
-            .build()
-            .map_err(|error| unreachable(&options, &error))?;
-        let thread = Thread(Some(runtime));
+        let tasks = Tasks::begin(&options).map_err(|error| unreachable(&options, &error))?;
         let (answer, answered) = std::sync::mpsc::channel();
         let wanted = options.clone();
-        thread.spawn(async move { answer.send(Box::pin(open(&wanted)).await) });
+        tasks.spawn(async move { answer.send(Box::pin(open(&wanted)).await) });
         let opened = answered.recv().map_err(|error| unreachable(&options, &error))??;
         let Opened { client, context, stream, leases, blobs, blob_stream } = opened;
         let lease = leases.cached_info().config.max_age;
         Ok(Arc::new(Self {
-            thread,
+            tasks,
             client,
             context,
             options,
@@ -116,17 +116,19 @@ impl Connection {
             blob_stream,
             buckets: Buckets::default(),
             lease,
+            worker: OnceLock::new(),
+            held: watch::Sender::new(0),
             given_up: AtomicBool::new(false),
         }))
     }
 
-    /// Does something on the thread of the connection, even if the future is dropped.
+    /// Does something where the connection works, even if the future is dropped.
     pub(crate) fn run<T, W>(self: &Arc<Self>, work: W) -> impl Future<Output = T> + Send + use<T, W>
     where
         T: Send + 'static,
         W: Future<Output = T> + Send + 'static,
     {
-        let task = self.thread.spawn(work);
+        let task = self.tasks.spawn(work);
         async move {
             if let Some(task) = task
                 && let Ok(done) = task.await
@@ -136,6 +138,11 @@ impl Connection {
             // The connection was dropped, and with it everybody who would want to know.
             std::future::pending().await
         }
+    }
+
+    /// Whether it works among the tasks of its caller, which no task may keep waiting.
+    pub(crate) fn is_shared(&self) -> bool {
+        matches!(self.tasks, Tasks::Shared(_))
     }
 
     /// The largest payload of a message of ours.
@@ -255,6 +262,25 @@ impl Connection {
         self.get(|| stream.raw_message_builder().sequence(sequence)).await
     }
 
+    /// The subjects of a stream that have messages, and how many.
+    pub(crate) async fn subjects(
+        &self,
+        stream: &Stream,
+        filter: &str,
+    ) -> Result<Vec<(String, usize)>, Fault> {
+        let mut patience = self.patience();
+        loop {
+            let error = match stream.info_with_subjects(filter).await {
+                Ok(info) => match info.try_collect().await {
+                    Ok(all) => return Ok(all),
+                    Err(error) => error.to_string(),
+                },
+                Err(error) => error.to_string(),
+            };
+            patience.again(error).await?;
+        }
+    }
+
     async fn get(
         &self,
         wanted: impl Fn() -> RawMessageBuilder<WithHeaders>,
@@ -312,21 +338,43 @@ impl Patience<'_> {
     }
 }
 
-/// The thread of a connection. It is dropped by tasks, too, which may not wait for it.
-struct Thread(Option<Runtime>);
+/// Where a connection works.
+enum Tasks {
+    /// On a thread of its own. It is dropped by tasks, too, which may not wait for it.
+    Own(Option<Runtime>),
+    /// Among the tasks of the caller.
+    Shared(Handle),
+}
 
-impl Thread {
+impl Tasks {
+    fn begin(options: &Options) -> std::io::Result<Self> {
+        if let Some(runtime) = &options.runtime {
+            return Ok(Self::Shared(runtime.clone()));
+        }
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("nats")
+            .enable_all()
+            .build()?;
+        Ok(Self::Own(Some(runtime)))
+    }
+
     fn spawn<W>(&self, work: W) -> Option<tokio::task::JoinHandle<W::Output>>
     where
         W: Future<Output: Send> + Send + 'static,
     {
-        self.0.as_ref().map(|runtime| runtime.spawn(work))
+        match self {
+            Self::Own(runtime) => runtime.as_ref().map(|runtime| runtime.spawn(work)),
+            Self::Shared(runtime) => Some(runtime.spawn(work)),
+        }
     }
 }
 
-impl Drop for Thread {
+impl Drop for Tasks {
     fn drop(&mut self) {
-        if let Some(runtime) = self.0.take() {
+        if let Self::Own(runtime) = self
+            && let Some(runtime) = runtime.take()
+        {
             runtime.shutdown_background();
         }
     }

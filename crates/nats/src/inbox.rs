@@ -1,5 +1,7 @@
 //! The inbox of a run: a subject of its own in the same stream, so that commands and decisions have one order.
 
+use std::sync::PoisonError;
+
 use materia_contract::{BlobHash, Command, CommandId, RunId};
 use materia_engine::{AppendError, Epoch, PostError, Posted, Posting, ReadError, moved_on};
 
@@ -126,8 +128,15 @@ impl Inner {
     /// The runs for which commands wait.
     pub(crate) async fn addressed(&self) -> Result<Vec<RunId>, ReadError> {
         let mut runs = Vec::new();
-        for (run, _) in self.subjects("inbox").await? {
-            if !self.fresh(&run).await?.waiting.is_empty() {
+        for (run, count) in self.subjects("inbox").await? {
+            // An inbox in which nothing waited has nothing new as long as no message came.
+            let quiet = || self.quiet.lock().unwrap_or_else(PoisonError::into_inner);
+            if quiet().get(&run) == Some(&count) {
+                continue;
+            }
+            if self.fresh(&run).await?.waiting.is_empty() {
+                quiet().insert(run, count);
+            } else {
                 runs.push(run);
             }
         }

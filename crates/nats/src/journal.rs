@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use materia_contract::time::wall_time;
 use materia_contract::{CastLine, Command, CommandId, RunId};
 use materia_engine::{
-    AppendError, Batch, Blobs, BoxFuture, ClaimError, Cursor, Epoch, Head, Journal, Lease, Lines,
-    PAGE_BYTES, Page, PostError, Posted, Posting, ReadError, Receipt, Tail, follow,
+    AppendError, Batch, Blobs, BoxFuture, ClaimError, Cursor, DiskUsage, Epoch, Head, Journal,
+    Lease, Lines, PAGE_BYTES, Page, PostError, Posted, Posting, ReadError, Receipt, Tail, follow,
+    weight_of,
 };
 use tokio::sync::{OwnedMutexGuard, watch};
 
@@ -36,6 +38,8 @@ pub(crate) struct Inner {
     pub(crate) connection: Arc<Connection>,
     pub(crate) blobs: ObjectBlobs,
     known: Mutex<HashMap<RunId, Arc<Known>>>,
+    /// The messages of inboxes in which nothing waited.
+    pub(crate) quiet: Mutex<HashMap<RunId, usize>>,
 }
 
 /// Facts that are remembered of a run.
@@ -87,15 +91,25 @@ impl Inner {
         log: &mut Log,
         ours: Option<&Meta>,
     ) -> Result<Option<u64>, Fault> {
-        let subject = self.connection.subject("*", run.as_str());
         let of_run = self.connection.subject("run", run.as_str());
         let (before, mut at) = (log.run_last, None);
+        // Messages of the run up to there are known already: most were written here.
+        if before > log.upto {
+            let inbox = self.connection.subject("inbox", run.as_str());
+            let walk = Walk::new(&self.connection, inbox, log.upto + 1).headers_only();
+            let mut walk = walk.until(before);
+            while let Some(found) = walk.next().await? {
+                log.take(found.sequence, false, Meta::read(&found.headers).as_ref());
+            }
+            log.reach_run();
+        }
+        let subject = self.connection.subject("*", run.as_str());
         let mut walk = Walk::new(&self.connection, subject, log.upto + 1).headers_only();
         while let Some(found) = walk.next().await? {
             let meta = Meta::read(&found.headers);
             let is_of_run = found.subject == of_run;
             let is_ours = || ours.zip(meta.as_ref()).is_some_and(|(ours, it)| ours.is(it));
-            if is_of_run && found.sequence > before && is_ours() {
+            if is_of_run && is_ours() {
                 at = Some(found.sequence);
             }
             log.take(found.sequence, is_of_run, meta.as_ref());
@@ -118,7 +132,12 @@ impl NatsJournal {
     pub fn open(options: Options) -> Result<Self, OpenError> {
         let connection = Connection::open(options)?;
         let blobs = ObjectBlobs(Arc::clone(&connection));
-        let inner = Inner { connection, blobs: blobs.clone(), known: Mutex::default() };
+        let inner = Inner {
+            connection,
+            blobs: blobs.clone(),
+            known: Mutex::default(),
+            quiet: Mutex::default(),
+        };
         Ok(Self { inner: Arc::new(inner), blobs, changed: Arc::default() })
     }
 
@@ -126,6 +145,14 @@ impl NatsJournal {
     #[must_use]
     pub fn facts(&self) -> ServerFacts {
         self.inner.connection.facts()
+    }
+
+    /// Tells the space from every other, by whichever address it is reached: its name, and when it was made.
+    #[must_use]
+    pub fn identity(&self) -> String {
+        let made = self.inner.connection.stream.cached_info().created.unix_timestamp_nanos();
+        let made = i64::try_from(made / 1_000).unwrap_or(0);
+        format!("space `{}` of {}", self.options().space.as_str(), wall_time(made))
     }
 
     /// How it was opened.
@@ -264,6 +291,26 @@ impl Journal for NatsJournal {
 
     fn addressed(&self) -> BoxFuture<'_, Result<Vec<RunId>, ReadError>> {
         on_thread!(self, inner, [], inner.addressed().await)
+    }
+
+    /// Counted from the events: the files of a run may be on another machine.
+    fn weigh(&self, run: &RunId) -> DiskUsage {
+        let (inner, run, weighed) = (Arc::clone(&self.inner), run.clone(), DiskUsage::default());
+        let told = Arc::clone(&weighed);
+        drop(self.inner.connection.run(async move {
+            let (mut bytes, mut after) = (0_u64, 0);
+            // Records that cannot be read are not counted.
+            while let Ok(page) = inner.page(&run, after, PAGE_BYTES).await {
+                bytes = bytes.saturating_add(weight_of(&page.records));
+                after = page.records.last().map_or(after, |record| record.seq);
+                if page.end {
+                    break;
+                }
+            }
+            // It is set here and nowhere else.
+            let _ = told.set(bytes);
+        }));
+        weighed
     }
 
     fn receipt(

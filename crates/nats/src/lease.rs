@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_nats::HeaderMap;
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use materia_contract::RunId;
 use materia_engine::{ClaimError, Epoch, Lease, Term};
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,9 @@ const OPERATION: &str = "KV-Operation";
 /// How long a process that gives a run up waits until the server has heard of it.
 const GIVE_UP_WITHIN: Duration = Duration::from_secs(1);
 
+/// Requests that wait for an answer at one time.
+const AT_ONCE: usize = 64;
+
 /// Who holds a lease.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Holder {
@@ -31,6 +35,22 @@ pub(crate) struct Holder {
     nonce: String,
     pid: u32,
     host: String,
+    /// The name of the worker, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    worker: Option<String>,
+}
+
+/// The driver of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Driver {
+    /// The name of the worker; `None` for a process that is none.
+    pub worker: Option<String>,
+}
+
+impl From<Holder> for Driver {
+    fn from(holder: Holder) -> Self {
+        Self { worker: holder.worker }
+    }
 }
 
 pub(crate) fn failed(run: &RunId, fault: &Fault) -> ClaimError {
@@ -59,6 +79,20 @@ pub(crate) async fn held(connection: &Connection) -> Result<Vec<RunId>, Fault> {
     Ok(runs)
 }
 
+/// Those of some runs that nobody drives, in their order.
+pub(crate) async fn undriven(
+    connection: &Connection,
+    runs: Vec<RunId>,
+) -> Result<Vec<RunId>, Fault> {
+    let look = async |run: RunId| {
+        let driven = holder(connection, &run).await?.is_some();
+        Ok::<_, Fault>((!driven).then_some(run))
+    };
+    let looks = stream::iter(runs).map(look).buffered(AT_ONCE);
+    let found: Vec<Option<RunId>> = looks.try_collect().await?;
+    Ok(found.into_iter().flatten().collect())
+}
+
 fn held_in(message: &StreamMessage) -> Option<Holder> {
     serde_json::from_slice(&message.payload).ok()
 }
@@ -73,7 +107,8 @@ pub(crate) async fn claim(inner: &Arc<Inner>, run: &RunId) -> Result<Lease, Clai
     let connection = &inner.connection;
     let nonce = connection.nonce();
     let host = host_name();
-    let holder = Holder { nonce: nonce.clone(), pid: std::process::id(), host };
+    let worker = connection.worker.get().cloned();
+    let holder = Holder { nonce: nonce.clone(), pid: std::process::id(), host, worker };
     let mut key = Key {
         connection: Arc::clone(connection),
         name: connection.lease_key(run.as_str()),
@@ -97,7 +132,9 @@ pub(crate) async fn claim(inner: &Arc<Inner>, run: &RunId) -> Result<Lease, Clai
     let (renewed, term) = watch::channel(Instant::now() + lasts);
     let (free, freed) = std::sync::mpsc::channel();
     let (stop, stopped) = tokio::sync::oneshot::channel();
+    connection.held.send_modify(|held| *held += 1);
     drop(connection.run(async move {
+        let _gone = Gone(Arc::clone(&key.connection));
         tokio::select! {
             // The sender goes with the lease, and says nothing.
             _ = stopped => {}
@@ -238,7 +275,25 @@ impl Key {
     }
 }
 
-/// While it lives, the lease is renewed. It then waits shortly until others can see that the run is free.
+/// Dropped when a lease is held no more.
+struct Gone(Arc<Connection>);
+
+impl Drop for Gone {
+    fn drop(&mut self) {
+        self.0.held.send_modify(|held| *held -= 1);
+    }
+}
+
+/// Waits shortly until others can see that no run is held here.
+pub(crate) async fn all_given_up(connection: &Connection) {
+    let mut held = connection.held.subscribe();
+    let none = held.wait_for(|held| *held == 0);
+    // Without the server, they lapse by themselves.
+    let _ = tokio::time::timeout(GIVE_UP_WITHIN, none).await;
+}
+
+/// While it lives, the lease is renewed. It then waits shortly until others can see that the run is free, where that keeps
+/// no other task waiting.
 struct Held {
     stop: Option<tokio::sync::oneshot::Sender<()>>,
     freed: std::sync::mpsc::Receiver<()>,
@@ -248,6 +303,9 @@ struct Held {
 impl Drop for Held {
     fn drop(&mut self) {
         drop(self.stop.take());
+        if self.connection.is_shared() {
+            return;
+        }
         if self.connection.client.connection_state() == async_nats::connection::State::Connected {
             let _ = self.freed.recv_timeout(GIVE_UP_WITHIN);
         }

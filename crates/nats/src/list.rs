@@ -76,34 +76,11 @@ impl Inner {
 
     /// The runs that have messages of a kind, and how many.
     pub(crate) async fn subjects(&self, kind: &str) -> Result<Vec<(RunId, usize)>, Fault> {
-        let (filter, prefix) =
-            (self.connection.subject(kind, ">"), self.connection.subject(kind, ""));
-        let stream = &self.connection.stream;
-        let mut patience = self.connection.patience();
-        'again: loop {
-            let mut info = match stream.info_with_subjects(&filter).await {
-                Ok(info) => info,
-                Err(error) => {
-                    patience.again(error.to_string()).await?;
-                    continue;
-                }
-            };
-            let mut runs = Vec::new();
-            while let Some(next) = info.next().await {
-                match next {
-                    Ok((subject, count)) => {
-                        let run =
-                            subject.strip_prefix(&prefix).and_then(|it| RunId::parse(it).ok());
-                        runs.extend(run.map(|run| (run, count)));
-                    }
-                    Err(error) => {
-                        patience.again(error.to_string()).await?;
-                        continue 'again;
-                    }
-                }
-            }
-            return Ok(runs);
-        }
+        let connection = &self.connection;
+        let prefix = connection.subject(kind, "");
+        let all = connection.subjects(&connection.stream, &connection.subject(kind, ">")).await?;
+        let run = |subject: &str| RunId::parse(subject.strip_prefix(&prefix)?).ok();
+        Ok(all.into_iter().filter_map(|(subject, count)| Some((run(&subject)?, count))).collect())
     }
 
     /// How a run stands by its last message; `None` if it has not begun.

@@ -1,6 +1,6 @@
 //! The fold over the messages of a run and its inbox, in the order of the stream.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use materia_contract::{Answer, CastStatus, CommandId, Receipt};
 use materia_engine::refusal_of_ended;
@@ -19,9 +19,9 @@ pub(crate) struct Waiting {
 /// How a run stands, as far as its messages were read.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
-    /// The last message that was read, of the run or of its inbox.
+    /// All messages up to this one are known, of the run and of its inbox.
     pub(crate) upto: u64,
-    /// The last message of the run that is known. Those that were written here are known before they are read.
+    /// The last message of the run that is known: up to it those of the run are, also behind `upto`.
     pub(crate) run_last: u64,
     /// The last mark: the newest lease.
     pub(crate) epoch: u64,
@@ -36,8 +36,10 @@ pub(crate) struct Log {
     pub(crate) receipts: HashMap<CommandId, Receipt>,
     /// Messages of the run that are none of ours.
     pub(crate) foreign: Vec<u64>,
-    /// The status behind the last message that was read.
+    /// The status of the run at `upto`.
     status_read: Option<CastStatus>,
+    /// Messages that were written here, behind `upto`, as far as they say something of commands in the inbox.
+    own: VecDeque<(u64, Meta)>,
 }
 
 impl Log {
@@ -46,17 +48,43 @@ impl Log {
         self.last.map_or(0, |last| last.seq)
     }
 
-    /// The next message in the order of the stream; `meta` is `None` where it is none of ours.
+    /// The next message in the order of the stream that was not written here; `meta` is `None` where it is none of ours.
     pub(crate) fn take(&mut self, sequence: u64, of_run: bool, meta: Option<&Meta>) {
         if sequence <= self.upto {
             return;
         }
-        self.upto = sequence;
+        self.reach(sequence);
         let meta = meta.filter(|meta| (meta.kind == Kind::Command) != of_run);
-        if of_run {
-            self.written(sequence, meta);
+        let fits = !of_run || self.follow(sequence, meta);
+        if let Some(meta) = meta.filter(|_| fits) {
+            self.fold(sequence, of_run, meta);
         }
-        let Some(meta) = meta else { return };
+    }
+
+    /// A message of the run that was written here, right behind the last one of the run.
+    pub(crate) fn wrote(&mut self, sequence: u64, meta: &Meta) {
+        self.follow(sequence, Some(meta));
+        let before = self.own.back().map_or(self.status_read, |(_, meta)| meta.status);
+        if meta.status != before || meta.ends || meta.receipt.is_some() || meta.command.is_some() {
+            self.own.push_back((sequence, meta.clone()));
+        }
+    }
+
+    /// All messages of the inbox up to the last one of the run that is known were taken.
+    pub(crate) fn reach_run(&mut self) {
+        self.reach(self.run_last);
+    }
+
+    /// Goes to a place in the stream, past the messages that were written here.
+    fn reach(&mut self, to: u64) {
+        while let Some((sequence, meta)) = self.own.pop_front_if(|(sequence, _)| *sequence <= to) {
+            self.fold(sequence, true, &meta);
+        }
+        self.upto = self.upto.max(to);
+    }
+
+    /// Applies a message to the commands in the inbox.
+    fn fold(&mut self, sequence: u64, of_run: bool, meta: &Meta) {
         match meta.kind {
             Kind::Command => self.posted(sequence, meta),
             Kind::Withdrawn => self.waiting.retain(|one| Some(&one.id) != meta.command.as_ref()),
@@ -65,7 +93,7 @@ impl Log {
         if let Some(receipt) = &meta.receipt {
             self.waiting.retain(|one| one.id != receipt.command);
         }
-        if of_run && !self.foreign.contains(&sequence) {
+        if of_run {
             self.status_read = meta.status.or(self.status_read);
             if meta.ends {
                 self.refuse_all();
@@ -73,15 +101,12 @@ impl Log {
         }
     }
 
-    /// A message of the run that was written here, or is read for the first time.
-    pub(crate) fn written(&mut self, sequence: u64, meta: Option<&Meta>) {
-        if sequence <= self.run_last {
-            return;
-        }
+    /// A message of the run that is not known yet; says whether it is one of ours.
+    fn follow(&mut self, sequence: u64, meta: Option<&Meta>) -> bool {
         self.run_last = sequence;
         let Some(meta) = meta.filter(|meta| self.fits(meta)) else {
             self.foreign.push(sequence);
-            return;
+            return false;
         };
         if meta.kind == Kind::Mark {
             self.epoch = sequence;
@@ -100,6 +125,7 @@ impl Log {
         if let Some(receipt) = &meta.receipt {
             self.receipts.insert(receipt.command.clone(), receipt.clone());
         }
+        true
     }
 
     /// Whether a message goes on where the run is.
@@ -173,10 +199,11 @@ mod tests {
         let ended = decision(1, Some(CastStatus::Aborted));
         log.take(1, false, Some(&command("before")));
         // The end was written here, and is known before the command in front of it is read.
-        log.written(3, Some(&ended));
+        log.wrote(3, &ended);
         log.take(2, false, Some(&command("between")));
         assert_eq!(log.waiting.len(), 2);
-        log.take(3, true, Some(&ended));
+        log.reach_run();
+        assert_eq!((log.upto, log.waiting.len()), (3, 0));
         log.take(4, false, Some(&command("behind")));
         log.take(5, false, Some(&command("revive")));
         let waiting: Vec<&str> = log.waiting.iter().map(|one| one.id.as_str()).collect();

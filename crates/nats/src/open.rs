@@ -1,9 +1,12 @@
 //! Opens a space: connects to a server, and makes the streams that are missing.
 
+use std::error::Error;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use async_nats::jetstream::context::GetStreamErrorKind;
+use async_nats::jetstream::context::{
+    CreateStreamError, CreateStreamErrorKind, GetStreamErrorKind, RequestError, RequestErrorKind,
+};
 use async_nats::jetstream::object_store::ObjectStore;
 use async_nats::jetstream::stream::{Config, DiscardPolicy, StorageType, Stream};
 use async_nats::jetstream::{self, Context, ErrorCode};
@@ -14,6 +17,9 @@ use crate::connection::ANSWER_WITHIN;
 
 /// How long a server may take to accept a connection.
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
+
+/// How long a server that accepts connections and does not answer is asked again: it may only be busy.
+const OPEN_WITHIN: Duration = Duration::from_secs(15);
 
 /// Why the journal could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -57,7 +63,7 @@ pub enum OpenError {
 }
 
 /// An error with its causes.
-pub(crate) fn whole(error: &dyn std::error::Error) -> String {
+pub(crate) fn whole(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
@@ -70,7 +76,7 @@ pub(crate) fn whole(error: &dyn std::error::Error) -> String {
     text
 }
 
-pub(crate) fn unreachable(options: &Options, error: &dyn std::error::Error) -> OpenError {
+pub(crate) fn unreachable(options: &Options, error: &dyn Error) -> OpenError {
     OpenError::Unreachable { address: options.shown(), what: whole(error) }
 }
 
@@ -108,7 +114,7 @@ pub(crate) async fn open(options: &Options) -> Result<Opened, OpenError> {
                     OpenError::Stream { address, what }
                 }
             })?;
-    let blobs = context.get_object_store(blobs_bucket).await;
+    let blobs = answered(|| context.get_object_store(&blobs_bucket)).await;
     let failed = |what| OpenError::Stream { address: options.shown(), what };
     let blobs = blobs.map_err(|error| failed(whole(&error)))?;
     Ok(Opened { client, context, stream, leases, blobs, blob_stream })
@@ -150,9 +156,31 @@ async fn connect(options: &Options) -> Result<Client, OpenError> {
     })
 }
 
+/// Repeats a request that is not answered in time.
+async fn answered<T, E: Error + 'static, F: Future<Output = Result<T, E>>>(
+    ask: impl Fn() -> F,
+) -> Result<T, E> {
+    let begun = Instant::now();
+    loop {
+        match ask().await {
+            Err(error) if is_late(&error) && begun.elapsed() < OPEN_WITHIN => {}
+            answer => return answer,
+        }
+    }
+}
+
+/// Whether a request failed because no answer came in time.
+fn is_late(error: &(dyn Error + 'static)) -> bool {
+    let request = error.downcast_ref::<RequestError>().map(RequestError::kind);
+    let create = error.downcast_ref::<CreateStreamError>().map(CreateStreamError::kind);
+    request == Some(RequestErrorKind::TimedOut)
+        || create == Some(CreateStreamErrorKind::TimedOut)
+        || error.source().is_some_and(is_late)
+}
+
 /// The stream as it is, or made so. A user who may only read needs nothing made.
 pub(crate) async fn made(context: &Context, config: Config) -> Result<Stream, String> {
-    let error = match context.get_stream(&config.name).await {
+    let error = match answered(|| context.get_stream(&config.name)).await {
         Ok(stream) => return Ok(stream),
         Err(error) => error,
     };
@@ -163,7 +191,8 @@ pub(crate) async fn made(context: &Context, config: Config) -> Result<Stream, St
     if !missing {
         return Err(format!("{} (is JetStream enabled, and permitted?)", whole(&error)));
     }
-    context.create_stream(config).await.map_err(|error| whole(&error))
+    let made = answered(|| context.create_stream(config.clone())).await;
+    made.map_err(|error| whole(&error))
 }
 
 /// Nothing reads by direct get: any replica answers it, and may be behind.

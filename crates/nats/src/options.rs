@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use tokio::runtime::Handle;
+
 /// The usual time of a lease.
 const LEASE: Duration = Duration::from_secs(15);
 
@@ -81,6 +83,9 @@ pub struct Options {
     pub patience: Duration,
     /// Whether a run is given up before its lease can have lapsed, so that another may take it: what a worker does.
     pub yields: bool,
+    /// The runtime of a caller that waits for nothing on its threads: the connection then works there, beside the runs.
+    /// Otherwise it has a thread of its own.
+    pub runtime: Option<Handle>,
 }
 
 impl Options {
@@ -99,6 +104,7 @@ impl Options {
             lease: LEASE,
             patience: PATIENCE,
             yields: false,
+            runtime: None,
         })
     }
 

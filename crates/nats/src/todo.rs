@@ -1,28 +1,27 @@
 //! Runs that workers shall drive, and the workers themselves: two buckets that are made when they are first needed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_nats::HeaderMap;
+use async_nats::jetstream::context::GetStreamErrorKind;
 use async_nats::jetstream::stream::{Config, Stream};
 use materia_contract::body::WorkerBody;
 use materia_contract::time::wall_time;
-use materia_contract::{CommandId, Do, RunId};
+use materia_contract::{Actor, CommandId, Do, GoOnFrom, RunId};
 use materia_engine::{BoxFuture, ReadError};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use crate::connection::{Connection, Fault};
 use crate::journal::NatsJournal;
+use crate::lease::{self, Driver};
 use crate::open::{bucket, made};
 use crate::read;
 
 /// The answer of the servers, awaited.
 type Fetched<T> = BoxFuture<'static, Result<T, ReadError>>;
-
-/// The list as it stood.
-type Listed = (TodoMark, Vec<InTodo>);
 
 /// A worker that gave no sign of life for so long is gone.
 const WORKER_AGE_MAX: Duration = Duration::from_secs(15);
@@ -35,13 +34,24 @@ pub struct Todo {
     pub what: Do,
     /// The id of that command: its receipt says that it was taken.
     pub command: CommandId,
+    /// The sender of that command.
+    #[serde(default = "Actor::person", skip_serializing_if = "is_person")]
+    pub actor: Actor,
+    /// The files from which a run in a workspace goes on.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub go_on: GoOnFrom,
     /// Labels that its sockets need.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<String>,
-    /// The machine and folder of its project: only a worker that was started there has its files.
+    /// The machine and folder of its project: only a worker that was started there has its files, unless they are
+    /// stored in `workspace`.
     pub host: String,
     /// The folder.
     pub folder: String,
+    /// Its files are stored as packs, and any worker can make its workspace: the path of the project's folder below
+    /// the top of its repository.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<String>,
     /// The rules of the process that put it there.
     pub rules: u32,
     /// The agent that was named for it.
@@ -53,6 +63,34 @@ pub struct Todo {
     /// The files of its programs that were approved, by name, with their hashes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub approved: BTreeMap<String, String>,
+    /// The user who approved them, and the machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// Those files as blobs, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, Sent>,
+    /// Files of the profile that it runs, such as shipped utilities, with the hashes of their content.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub utilities: BTreeMap<String, String>,
+}
+
+/// A file that travels with a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sent {
+    /// The hash of its blob.
+    pub blob: String,
+    /// Whether it can be started itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub executable: bool,
+}
+
+fn is_person(actor: &Actor) -> bool {
+    *actor == Actor::PERSON
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_usual(go_on: &GoOnFrom) -> bool {
+    *go_on == GoOnFrom::Usual
 }
 
 /// A run in the bucket.
@@ -78,10 +116,11 @@ pub fn host_name() -> String {
 pub(crate) struct Buckets {
     todo: tokio::sync::OnceCell<Stream>,
     workers: tokio::sync::OnceCell<Stream>,
+    pub(crate) packs: tokio::sync::OnceCell<Stream>,
 }
 
 impl Connection {
-    fn kept(&self, what: &str) -> Config {
+    pub(crate) fn kept(&self, what: &str) -> Config {
         let name = bucket(self.options.space.as_str(), what);
         Config {
             name: format!("KV_{name}"),
@@ -93,13 +132,27 @@ impl Connection {
         }
     }
 
-    fn key(&self, what: &str, key: &str) -> String {
+    pub(crate) fn key(&self, what: &str, key: &str) -> String {
         format!("$KV.{}.{key}", bucket(self.options.space.as_str(), what))
     }
 
+    /// A bucket, which is made where it is missing. Servers that have no leader yet are waited for.
+    pub(crate) async fn bucket(&self, config: Config) -> Result<Stream, Fault> {
+        let mut patience = self.patience();
+        loop {
+            match self.context.get_stream(&config.name).await {
+                Ok(stream) => return Ok(stream),
+                Err(error) if error.kind() == GetStreamErrorKind::Request => {
+                    patience.again(error.to_string()).await?;
+                }
+                Err(_) => return made(&self.context, config).await.map_err(Fault::Refused),
+            }
+        }
+    }
+
     async fn todo(&self) -> Result<&Stream, Fault> {
-        let make = || made(&self.context, self.kept("todo"));
-        self.buckets.todo.get_or_try_init(make).await.map_err(Fault::Refused)
+        let make = || self.bucket(self.kept("todo"));
+        self.buckets.todo.get_or_try_init(make).await
     }
 
     async fn workers(&self) -> Result<&Stream, Fault> {
@@ -108,14 +161,18 @@ impl Connection {
             duplicate_window: WORKER_AGE_MAX,
             ..self.kept("workers")
         };
-        let make = || made(&self.context, config);
-        self.buckets.workers.get_or_try_init(make).await.map_err(Fault::Refused)
+        self.buckets.workers.get_or_try_init(|| self.bucket(config)).await
     }
 
-    /// The messages of a bucket, with their keys.
-    async fn entries(&self, stream: &Stream, what: &str) -> Result<Vec<Entry>, Fault> {
+    /// The messages of a bucket from a sequence on, with their keys.
+    async fn entries(
+        &self,
+        stream: &Stream,
+        what: &str,
+        mut from: u64,
+    ) -> Result<Vec<Entry>, Fault> {
         let (all, prefix) = (self.key(what, ">"), self.key(what, ""));
-        let (mut from, mut found) = (1, Vec::new());
+        let mut found = Vec::new();
         while let Some(message) = self.next(stream, &all, from).await? {
             from = message.sequence + 1;
             if let Some(key) = message.subject.strip_prefix(&prefix) {
@@ -136,9 +193,21 @@ struct Entry {
     seen: i64,
 }
 
-/// How the bucket stood when it was read: it is read again only if this has changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TodoMark(u64, u64);
+/// The list as it was read last, oldest first.
+#[derive(Debug, Default)]
+pub struct TodoList {
+    /// The messages of the bucket then, and its last sequence.
+    mark: (u64, u64),
+    entries: Vec<InTodo>,
+}
+
+impl TodoList {
+    /// Its entries.
+    #[must_use]
+    pub fn entries(&self) -> &[InTodo] {
+        &self.entries
+    }
+}
 
 impl NatsJournal {
     /// Has a run driven by a worker. A newer entry replaces an older one.
@@ -155,26 +224,52 @@ impl NatsJournal {
         }))
     }
 
-    /// The runs that workers shall drive, oldest first; `None` if nothing has changed since `seen`.
+    /// The runs that workers shall drive, now. Only what has changed since `list` is read.
     #[must_use]
-    pub fn todo(&self, seen: Option<TodoMark>) -> Fetched<Option<Listed>> {
+    pub fn todo(&self, mut list: TodoList) -> Fetched<TodoList> {
         let connection = self.connection();
         Box::pin(self.connection().run(async move {
             let stream = connection.todo().await?;
             let info = stream.get_info().await;
             let state = info.map_err(|error| Fault::Lost(error.to_string()))?.state;
-            let mark = TodoMark(state.messages, state.last_sequence);
-            if seen == Some(mark) {
-                return Ok(None);
+            let mark = (state.messages, state.last_sequence);
+            if list.mark == mark {
+                return Ok(list);
             }
-            let entries = connection.entries(stream, "todo").await?;
-            let entries = entries.into_iter().filter_map(|entry| {
-                let run = RunId::parse(&entry.key).ok()?;
+            for entry in connection.entries(stream, "todo", list.mark.1 + 1).await? {
+                let Ok(run) = RunId::parse(&entry.key) else { continue };
+                list.entries.retain(|known| known.run != run);
                 let todo = serde_json::from_slice(&entry.value).ok();
-                Some(InTodo { run, todo, revision: entry.revision })
-            });
-            Ok(Some((mark, entries.collect())))
+                list.entries.push(InTodo { run, todo, revision: entry.revision });
+            }
+            if u64::try_from(list.entries.len()).ok() != Some(state.messages) {
+                let left = connection.subjects(stream, &connection.key("todo", ">")).await?;
+                let left: BTreeSet<String> = left.into_iter().map(|(key, _)| key).collect();
+                let key = |run: &RunId| connection.key("todo", run.as_str());
+                list.entries.retain(|entry| left.contains(&key(&entry.run)));
+            }
+            list.mark = mark;
+            Ok(list)
         }))
+    }
+
+    /// The runs on the list that nobody drives, oldest first.
+    #[must_use]
+    pub fn waiting(&self) -> Fetched<Vec<RunId>> {
+        let journal = self.clone();
+        Box::pin(async move {
+            let list = journal.todo(TodoList::default()).await?;
+            journal.undriven(list.entries.into_iter().map(|entry| entry.run).collect()).await
+        })
+    }
+
+    /// Those of some runs that nobody drives, in their order.
+    #[must_use]
+    pub fn undriven(&self, runs: Vec<RunId>) -> Fetched<Vec<RunId>> {
+        let connection = self.connection();
+        Box::pin(
+            self.connection().run(async move { Ok(lease::undriven(&connection, runs).await?) }),
+        )
     }
 
     /// Whether a run waits for a worker or is driven by one; its entry.
@@ -226,6 +321,13 @@ impl NatsJournal {
         }))
     }
 
+    /// Waits shortly until others can see that this process drives no run.
+    #[must_use]
+    pub fn given_up(&self) -> BoxFuture<'static, ()> {
+        let connection = self.connection();
+        Box::pin(self.connection().run(async move { lease::all_given_up(&connection).await }))
+    }
+
     /// The worker has ended.
     #[must_use]
     pub fn withdraw_worker(&self, name: &str) -> Fetched<()> {
@@ -245,7 +347,7 @@ impl NatsJournal {
         let connection = self.connection();
         Box::pin(self.connection().run(async move {
             let stream = connection.workers().await?;
-            let entries = connection.entries(stream, "workers").await?;
+            let entries = connection.entries(stream, "workers", 1).await?;
             let read = |entry: Entry| {
                 let worker: WorkerBody = serde_json::from_slice(&entry.value).ok()?;
                 let seen_at = wall_time(entry.seen);
@@ -263,16 +365,30 @@ impl NatsJournal {
         CommandId::kept(format!("~{}", self.connection().nonce()))
     }
 
-    /// A name for a worker that no other has.
+    /// Makes this process a worker, with a name that no other has. The leases that it takes then say so.
     #[must_use]
     pub fn worker_name(&self) -> String {
         let known = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '-' };
-        let host: String = host_name().chars().map(known).take(40).collect();
-        let nonce: String = self.connection().nonce().chars().rev().take(6).collect();
-        format!("{host}-{}-{nonce}", std::process::id())
+        let connection = self.connection();
+        let name = || {
+            let host: String = host_name().chars().map(known).take(40).collect();
+            let nonce: String = connection.nonce().chars().rev().take(6).collect();
+            format!("{host}-{}-{nonce}", std::process::id())
+        };
+        connection.worker.get_or_init(name).clone()
     }
 
-    fn connection(&self) -> Arc<Connection> {
+    /// The driver of a run, if it is driven.
+    #[must_use]
+    pub fn driver(&self, run: &RunId) -> Fetched<Option<Driver>> {
+        let (connection, run) = (self.connection(), run.clone());
+        Box::pin(
+            self.connection()
+                .run(async move { Ok(lease::holder(&connection, &run).await?.map(Driver::from)) }),
+        )
+    }
+
+    pub(crate) fn connection(&self) -> Arc<Connection> {
         Arc::clone(&self.inner.connection)
     }
 }

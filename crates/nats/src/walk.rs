@@ -29,6 +29,8 @@ pub(crate) struct Walk<'a> {
     subject: String,
     /// The sequence from which it goes on.
     from: u64,
+    /// The last sequence that is wanted.
+    until: u64,
     /// Whether payloads are left out where that saves something.
     headers_only: bool,
     singly: u32,
@@ -39,7 +41,13 @@ pub(crate) struct Walk<'a> {
 impl<'a> Walk<'a> {
     /// From a sequence on, over a subject, which may have wildcards.
     pub(crate) fn new(connection: &'a Connection, subject: String, from: u64) -> Self {
-        Self { connection, subject, from, headers_only: false, singly: 0, bulk: None }
+        let (until, headers_only, singly, bulk) = (u64::MAX, false, 0, None);
+        Self { connection, subject, from, until, headers_only, singly, bulk }
+    }
+
+    /// No message behind this sequence.
+    pub(crate) fn until(self, until: u64) -> Self {
+        Self { until, ..self }
     }
 
     pub(crate) fn headers_only(self) -> Self {
@@ -48,6 +56,11 @@ impl<'a> Walk<'a> {
 
     /// The next message; `None` if the leader has no more.
     pub(crate) async fn next(&mut self) -> Result<Option<Found>, Fault> {
+        let next = if self.from > self.until { None } else { self.any_next().await? };
+        Ok(next.filter(|found| found.sequence <= self.until))
+    }
+
+    async fn any_next(&mut self) -> Result<Option<Found>, Fault> {
         if self.bulk.is_none() && self.singly >= SINGLY {
             self.singly = 0;
             self.begin_bulk().await?;

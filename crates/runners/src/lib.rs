@@ -42,4 +42,4 @@ pub use supervise::{
 };
 pub use tree_check::{ENTRIES_MAX, TreeCheck};
 pub use utility::{STREAM_BYTES_MAX, UtilityRunner, gap};
-pub use workspace::WorkspaceRunner;
+pub use workspace::{StoresFiles, WorkspaceRunner};

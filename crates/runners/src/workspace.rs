@@ -14,33 +14,55 @@ use crate::dispatch::faulted;
 /// The longest first line of a commit.
 const SUBJECT_CHARS_MAX: usize = 72;
 
+/// Stores the files of a run where other machines find them. Each call returns when they are durable; it waits.
+pub trait StoresFiles: Send + Sync {
+    /// Stores the files of a look, before an event names them.
+    fn store(&self, workspace: &Workspace, look: &Look) -> Result<(), String>;
+
+    /// Stores the commit of the published branch.
+    fn store_commit(&self, workspace: &Workspace, commit: &str) -> Result<(), String>;
+}
+
 /// Performs the turns of one run in its workspace.
 pub struct WorkspaceRunner {
     inner: Arc<dyn Runner>,
+    files: Files,
+}
+
+/// The workspace, and where its files are stored for other machines.
+#[derive(Clone)]
+struct Files {
     place: Place,
+    stored: Option<Arc<dyn StoresFiles>>,
 }
 
 impl WorkspaceRunner {
     /// Performs turns with `inner`, whose current folder is the workspace at `place`.
     #[must_use]
     pub fn new(inner: Arc<dyn Runner>, place: Place) -> Self {
-        Self { inner, place }
+        Self { inner, files: Files { place, stored: None } }
+    }
+
+    /// The same; every tree that an event names is stored before.
+    #[must_use]
+    pub fn storing(self, stored: Arc<dyn StoresFiles>) -> Self {
+        Self { files: Files { stored: Some(stored), ..self.files }, ..self }
     }
 }
 
 impl Runner for WorkspaceRunner {
     fn run(&self, job: TurnJob) -> BoxFuture<'static, TurnReport> {
         let Some(files) = job.order.files.clone() else { return self.inner.run(job) };
-        let (inner, place) = (Arc::clone(&self.inner), self.place.clone());
+        let (inner, kept) = (Arc::clone(&self.inner), self.files.clone());
         Box::pin(async move {
-            let before = place.clone();
+            let before = kept.clone();
             if let Err(report) = off_thread(move || prepare(&before, &files)).await {
                 return *report;
             }
             let simulated = job.order.virtual_time;
             let report = inner.run(job).await;
             // In simulated time the files change when the turn lands.
-            if simulated { report } else { off_thread(move || looked_at(&place, report)).await }
+            if simulated { report } else { off_thread(move || looked_at(&kept, report)).await }
         })
     }
 
@@ -49,12 +71,12 @@ impl Runner for WorkspaceRunner {
     }
 
     fn rejoin(&self, job: TurnJob) -> BoxFuture<'static, Option<BoxFuture<'static, TurnReport>>> {
-        let (inner, place) = (Arc::clone(&self.inner), self.place.clone());
+        let (inner, files) = (Arc::clone(&self.inner), self.files.clone());
         Box::pin(async move {
             let performed = inner.rejoin(job).await?;
             let performed: BoxFuture<'static, TurnReport> = Box::pin(async move {
                 let report = performed.await;
-                off_thread(move || looked_at(&place, report)).await
+                off_thread(move || looked_at(&files, report)).await
             });
             Some(performed)
         })
@@ -62,7 +84,7 @@ impl Runner for WorkspaceRunner {
 
     fn land(&self, order: &TurnOrder, report: TurnReport) -> TurnReport {
         let landed = self.inner.land(order, report);
-        if order.files.is_some() { looked_at(&self.place, landed) } else { landed }
+        if order.files.is_some() { looked_at(&self.files, landed) } else { landed }
     }
 
     fn look(
@@ -70,14 +92,14 @@ impl Runner for WorkspaceRunner {
         run: &RunId,
         last: &FileState,
     ) -> BoxFuture<'static, Result<(FileState, bool), String>> {
-        let (place, run, last) = (self.place.clone(), run.clone(), last.clone());
+        let (kept, run, last) = (self.files.clone(), run.clone(), last.clone());
         Box::pin(off_thread(move || {
-            let workspace = here(&place, &last).map_err(|error| match error {
-                Missing::Gone => gone(&place, &run),
+            let workspace = here(&kept.place, &last).map_err(|error| match error {
+                Missing::Gone => gone(&kept.place, &run),
                 Missing::Fault(fault) => fault.to_string(),
             })?;
             let before = workspace.last_look();
-            let found = workspace.look().map_err(|fault| fault.to_string())?;
+            let found = kept.look(&workspace)?;
             let same = |before: Look| before.tree == found.tree && before.head == found.head;
             let changed = before.is_some_and(|before| !same(before));
             Ok((state(found), changed))
@@ -88,12 +110,12 @@ impl Runner for WorkspaceRunner {
         &self,
         order: PublishOrder,
     ) -> BoxFuture<'static, Result<WorkspacePublished, String>> {
-        let place = self.place.clone();
-        Box::pin(off_thread(move || published(&place, order)))
+        let files = self.files.clone();
+        Box::pin(off_thread(move || published(&files, order)))
     }
 
     fn completed(&self, run: &RunId) -> BoxFuture<'static, ()> {
-        let (place, run) = (self.place.clone(), run.clone());
+        let (place, run) = (self.files.place.clone(), run.clone());
         Box::pin(off_thread(move || {
             let Ok(Opened::Here(workspace) | Opened::CheckoutGone(workspace)) =
                 materia_workspace::open(&place)
@@ -108,6 +130,17 @@ impl Runner for WorkspaceRunner {
                 tracing::warn!(%run, %fault, "the workspace was not removed");
             }
         }))
+    }
+}
+
+impl Files {
+    /// Looks at the files, and stores them if other machines may need them.
+    fn look(&self, workspace: &Workspace) -> Result<Look, String> {
+        let found = workspace.look().map_err(|fault| fault.to_string())?;
+        if let Some(stored) = &self.stored {
+            stored.store(workspace, &found)?;
+        }
+        Ok(found)
     }
 }
 
@@ -152,22 +185,21 @@ fn gone(place: &Place, run: &RunId) -> String {
 }
 
 /// Makes sure that a turn begins with its files: restores them, or withholds the turn if they were changed.
-fn prepare(place: &Place, files: &FilesOrder) -> Result<(), Box<TurnReport>> {
-    let failed = |fault: Fault| Box::new(faulted(ErrorCode::Workspace, fault.to_string()));
+fn prepare(kept: &Files, files: &FilesOrder) -> Result<(), Box<TurnReport>> {
+    let place = &kept.place;
+    let failed = |why: String| Box::new(faulted(ErrorCode::Workspace, why));
     let workspace = here(place, &files.start).map_err(|error| match error {
-        Missing::Gone => {
-            let message = format!("the workspace `{}` is gone", place.root().display());
-            Box::new(faulted(ErrorCode::Workspace, message))
-        }
-        Missing::Fault(fault) => failed(fault),
+        Missing::Gone => failed(format!("the workspace `{}` is gone", place.root().display())),
+        Missing::Fault(fault) => failed(fault.to_string()),
     })?;
     if files.put_back {
-        return workspace.put_back(&look(&files.start)).map_err(failed);
+        let put_back = workspace.put_back(&look(&files.start));
+        return put_back.map_err(|fault| failed(fault.to_string()));
     }
     if !files.alone {
         return Ok(());
     }
-    let found = state(workspace.look().map_err(failed)?);
+    let found = state(kept.look(&workspace).map_err(failed)?);
     if found.tree == files.start.tree && found.head == files.start.head {
         return Ok(());
     }
@@ -188,9 +220,9 @@ fn withheld(place: &Place, found: FileState) -> TurnReport {
 }
 
 /// The report of a turn with the files that it left. A look that fails is a failure of the turn (W4).
-fn looked_at(place: &Place, report: TurnReport) -> TurnReport {
+fn looked_at(kept: &Files, report: TurnReport) -> TurnReport {
     let after = report.after;
-    let looked = after_turn(place);
+    let looked = after_turn(kept);
     match (report.outcome, looked) {
         (Err(fault), _) if fault.withheld => TurnReport { outcome: Err(fault), after },
         (Ok(mut output), Ok((files, off_base))) => {
@@ -215,7 +247,8 @@ fn looked_at(place: &Place, report: TurnReport) -> TurnReport {
 }
 
 /// The files as they are, and whether HEAD has left the base of the cast (W7).
-fn after_turn(place: &Place) -> Result<(FileState, bool), String> {
+fn after_turn(kept: &Files) -> Result<(FileState, bool), String> {
+    let place = &kept.place;
     let workspace = match materia_workspace::open(place).map_err(|fault| fault.to_string())? {
         Opened::Here(workspace) => workspace,
         Opened::CheckoutGone(_) => {
@@ -223,12 +256,13 @@ fn after_turn(place: &Place) -> Result<(FileState, bool), String> {
         }
         Opened::Gone => return Err(format!("`{}` was deleted", place.root().display())),
     };
-    let found = workspace.look().map_err(|fault| fault.to_string())?;
+    let found = kept.look(&workspace)?;
     let on_base = workspace.has_base_as_ancestor(&found).map_err(|fault| fault.to_string())?;
     Ok((state(found), !on_base))
 }
 
-fn published(place: &Place, order: PublishOrder) -> Result<WorkspacePublished, String> {
+fn published(kept: &Files, order: PublishOrder) -> Result<WorkspacePublished, String> {
+    let place = &kept.place;
     let workspace = here(place, &order.files).map_err(|error| match error {
         Missing::Gone => gone(place, &order.run),
         Missing::Fault(fault) => fault.to_string(),
@@ -236,7 +270,7 @@ fn published(place: &Place, order: PublishOrder) -> Result<WorkspacePublished, S
     if order.put_back {
         workspace.put_back(&look(&order.files)).map_err(|fault| fault.to_string())?;
     }
-    let found = workspace.look().map_err(|fault| fault.to_string())?;
+    let found = kept.look(&workspace)?;
     if found.tree != order.files.tree || found.head != order.files.head {
         return Err(format!(
             "somebody changed the files of the workspace `{}` after the last turn; \
@@ -253,6 +287,9 @@ fn published(place: &Place, order: PublishOrder) -> Result<WorkspacePublished, S
         identity: Identity { name: identity.name, email: identity.email },
     };
     let published = workspace.publish(&request).map_err(|refusal| refusal.to_string())?;
+    if let Some(stored) = &kept.stored {
+        stored.store_commit(&workspace, &published.commit)?;
+    }
     let kept = workspace.must_stay().map_err(|fault| fault.to_string())?;
     Ok(WorkspacePublished { branch: published.branch, commit: published.commit, kept })
 }

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{Response, StatusCode};
-use materia_app::act::{self, Forking, Sender, Taken, Unfit, step};
-use materia_app::host::Submitted;
-use materia_app::next_steps::NextSteps;
-use materia_app::{Failure, RunOptions, cast_id};
+use materia_app::cast::act::{self, Forking, Sender, Taken, Unfit, step};
+use materia_app::cast::host::Submitted;
+use materia_app::views::next_steps::NextSteps;
+use materia_app::{Failure, RunOptions, project::cast_id};
 use materia_contract::api::{Acted, DriveBody, ForkBody};
 use materia_contract::{
     Actor, Answer, Command, CommandId, Do, Event, EventBody, GoOnFrom, OpenQuestion, Receipt,
@@ -21,7 +21,7 @@ use serde_json::Value;
 use tokio::runtime::Handle;
 
 use crate::begin;
-use crate::driver::{self, UnderWay};
+use crate::driver::{self, Goes, UnderWay};
 use crate::keys::Known;
 use crate::limits::ACT_WAIT_MAX;
 use crate::pending::{Named, Wanted};
@@ -33,6 +33,12 @@ use crate::trust;
 
 /// Interval at which the receipt of a command is polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
+
+/// The same on NATS, where each look is a request.
+const REMOTE_POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// The answer where a command waits for a worker.
+const NO_WORKER: &str = "the cast waits: no worker is there that can run it";
 
 /// The field of a `resume` that asks for the files that the last event names.
 const PUT_BACK: &str = "putBack";
@@ -82,8 +88,13 @@ pub(crate) async fn act(app: Arc<App>, asked: &Request) -> Result<Response<Body>
         return match done {
             // Another process was quicker, and drives it.
             Done::Told => continue,
-            Done::Noted => settled(&cast, &key, None).await,
-            Done::Goes(under_way) => settled(&cast, &key, Some(under_way)).await,
+            Done::Goes(Goes::Here(under_way)) => settled(&cast, &key, Some(under_way)).await,
+            Done::Goes(Goes::ToWorkers(handed)) if handed.takers.is_empty() => {
+                let message = Some(NO_WORKER.to_owned());
+                let acted = Acted { message, ..acted(Vec::new(), true) };
+                Ok(json_as(StatusCode::ACCEPTED, &acted))
+            }
+            Done::Noted | Done::Goes(Goes::ToWorkers(_)) => settled(&cast, &key, None).await,
         };
     }
 }
@@ -166,7 +177,7 @@ fn is_of(receipt: &Receipt, command: &Command) -> bool {
 }
 
 fn acted(events: Vec<u64>, waits: bool) -> Acted {
-    Acted { events, cast_id: None, waits, questions: Vec::new() }
+    Acted { events, cast_id: None, waits, questions: Vec::new(), message: None }
 }
 
 async fn answered(cast: &Cast, receipt: &Receipt) -> Result<Response<Body>, Refused> {
@@ -254,8 +265,8 @@ enum Done {
     Told,
     /// The command was applied; nothing had to start.
     Noted,
-    /// This server drives it now.
-    Goes(UnderWay),
+    /// It goes on.
+    Goes(Goes),
 }
 
 /// Applies a command to a cast that no process drives. It blocks on the disk.
@@ -331,7 +342,8 @@ async fn settled(
         if begun.elapsed() > ACT_WAIT_MAX {
             return Ok(json_as(StatusCode::ACCEPTED, &acted(Vec::new(), true)));
         }
-        tokio::time::sleep(POLL_INTERVAL).await;
+        let remote = cast.room.journal.is_remote();
+        tokio::time::sleep(if remote { REMOTE_POLL_INTERVAL } else { POLL_INTERVAL }).await;
     }
 }
 

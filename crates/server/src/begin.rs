@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{Response, StatusCode};
-use materia_app::drive::{Drive, Start};
-use materia_app::prepare::{self, Asked, Beginning};
-use materia_app::{Failure, Found, view};
+use materia_app::cast::drive::{Drive, Start};
+use materia_app::cast::prepare::{self, Asked, Beginning};
+use materia_app::{Failure, Found};
 use materia_contract::api::{CastSummary, StartBody};
 use materia_contract::{RunCreated, RunId, StartKey};
 use materia_engine::{blocking, off_thread};
 use tokio::runtime::Handle;
 
 use crate::cast_request::{options, ready};
-use crate::driver::{self, UnderWay};
+use crate::driver::{self, Goes, UnderWay};
 use crate::keys::Known;
 use crate::pending::{self, Named, Wanted};
 use crate::problem::{Refused, TRUST_REQUIRED};
@@ -57,10 +57,17 @@ pub(crate) async fn begin_once(
     let named = key.clone();
     let made = off_thread(move || begin(&door, &place, &body, &named)).await;
     let result = match made {
-        Ok((room, id, under_way)) => began_durably(&app, &room, &id, under_way).await.map(|()| {
-            app.keys.began(&room.root, &id, &key);
-            id
-        }),
+        Ok((room, id, goes)) => {
+            let began = match goes {
+                Goes::Here(under_way) => began_durably(&app, &room, &id, under_way).await,
+                // It is stored before it is handed over.
+                Goes::ToWorkers(_) => Ok(()),
+            };
+            began.map(|()| {
+                app.keys.began(&room.root, &id, &key);
+                id
+            })
+        }
         Err(refused) => Err(refused.unprocessable()),
     };
     match result {
@@ -154,7 +161,7 @@ fn begin(
     served: &Arc<Served>,
     body: &StartBody,
     key: &StartKey,
-) -> Result<(Arc<ServedProject>, RunId, UnderWay), Refused> {
+) -> Result<(Arc<ServedProject>, RunId, Goes), Refused> {
     let project = &served.project;
     let options = options(body);
     let mut tries = 0;
@@ -193,8 +200,8 @@ fn begin(
         let start = Start::Begin(Box::new(created));
         let drive = Drive::new(project, cast, (prepared, cleared), plan, supervisor, start)?;
         let named = Named { provider: body.provider.clone(), ..Named::default() };
-        let under_way = driver::go(app, (served, &room), drive, &named)?;
-        return Ok((room, id, under_way));
+        let goes = driver::go(app, (served, &room), drive, &named)?;
+        return Ok((room, id, goes));
     }
 }
 
@@ -232,5 +239,5 @@ async fn answer(app: Arc<App>, served: Arc<Served>, id: RunId) -> Result<Respons
 pub(crate) fn summary(cast: &Cast) -> Result<CastSummary, Refused> {
     let gone = || Refused::unknown(format!("there is no cast `{}` here", cast.id));
     let line = blocking(cast.journal()).line(&cast.id).map_err(Failure::from)?.ok_or_else(gone)?;
-    Ok(view::summary(cast.journal(), line, &cast.served.id, &cast.folders())?.0)
+    Ok(cast.summary(line)?.0)
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use materia_app::prepare::{self, Origin, Ready};
+use materia_app::cast::prepare::{self, Origin, Ready};
 use materia_app::{Project, RunOptions};
 use materia_compiler::link::Invocation;
 use materia_contract::api::StartBody;

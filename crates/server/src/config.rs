@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{Response, StatusCode, header};
-use materia_app::{bounds, concurrent_casts, config_writer, grid, project, workspace};
+use materia_app::{
+    cast::concurrent as concurrent_casts, cast::workspace, edit::config_writer, project,
+    proof::bounds, text::grid,
+};
 use materia_compiler::{Layer, Loaded};
 use materia_contract::api::{
     Catalog, CatalogItem, CheckBody, ConfigBody, Findings, LoadoutView, SaveBody, Saved,

@@ -20,7 +20,7 @@ use crate::spill::spilled;
 use crate::state::App;
 use crate::{
     act, begin, config, demo, edit, events, explore, inbox, list, metrics, page, query, stream,
-    trust, workspace,
+    trust, workers, workspace,
 };
 
 /// The routes of the table, and the page for everything else.
@@ -215,6 +215,7 @@ async fn respond(
         | Name::ApplyWorkspace
         | Name::DropWorkspace
         | Name::Inbox
+        | Name::Workers
         | Name::Trust
         | Name::Approve
         | Name::Config
@@ -256,6 +257,7 @@ fn look(app: &Arc<App>, name: Name, asked: &Request) -> Result<Response<Body>, R
         Name::Cost => query::cost(app, asked),
         Name::Files => query::files(app, asked),
         Name::File => query::file(app, asked),
+        Name::Workers => workers::workers(app, asked),
         Name::Workspace => workspace::workspace(app, asked),
         Name::WorkspaceDiff => workspace::diff(app, asked),
         Name::ApplyWorkspace => workspace::apply(app, asked),

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use materia_app::RunOptions;
-use materia_app::act::{Going, Held};
-use materia_app::drive::{Drive, Start};
-use materia_app::prepare::GoingOn;
+use materia_app::cast::act::{Going, Held};
+use materia_app::cast::drive::{Drive, Start};
+use materia_app::cast::prepare::GoingOn;
+use materia_app::cast::worker::Handed;
 use materia_contract::RunId;
 use materia_engine::off_thread;
 use tokio::runtime::Handle;
@@ -16,9 +17,18 @@ use crate::pending::{self, Named, Wanted};
 use crate::problem::Refused;
 use crate::projects::{Cast, Served, ServedProject};
 use crate::state::App;
+use crate::workers;
 
 /// A cast that goes on here. It changes once, when the cast has come to rest or broken off: then it says how.
 pub(crate) type UnderWay = watch::Receiver<Option<Result<(), String>>>;
+
+/// Where a cast goes on.
+pub(crate) enum Goes {
+    /// In this process.
+    Here(UnderWay),
+    /// At a worker, when one has taken it.
+    ToWorkers(Handed),
+}
 
 /// Carries on a cast that is held. It waits for the disk.
 pub(crate) fn carry_on(
@@ -27,7 +37,7 @@ pub(crate) fn carry_on(
     held: Held,
     wanted: &Wanted,
     named: &Named,
-) -> Result<UnderWay, Refused> {
+) -> Result<Goes, Refused> {
     let project = &cast.served.project;
     let options = RunOptions { provider: named.provider.clone(), ..RunOptions::default() };
     let (going_on, rest) = held.prepare(project, &options)?;
@@ -40,8 +50,10 @@ pub(crate) fn carry_on(
     going_on.go_on(&mut warnings)?;
     let plan = going_on.created().plan.clone();
     let (GoingOn { prepared, loaded, .. }, cleared) = going_on.release();
-    // Before a fork is written: whatever dies in between, the next server carries it on.
-    note(app, (&cast.served, &cast.room), &cast.id, named)?;
+    if !cast.room.journal.is_remote() {
+        // Before a fork is written: whatever dies in between, the next server carries it on.
+        note(app, (&cast.served, &cast.room), &cast.id, named)?;
+    }
     let Going { found, lease, loaded, command } = match rest.go_on(loaded) {
         Ok(going) => going,
         Err(failure) => {
@@ -63,13 +75,16 @@ pub(crate) fn tell(warnings: &[String]) {
     }
 }
 
-/// Drives a run in its room. It waits for the disk, not for the run.
+/// Drives a run in its room, or hands it to the workers of its space. It waits for the disk, not for the run.
 pub(crate) fn go(
     app: &Arc<App>,
     (served, room): (&Served, &Arc<ServedProject>),
     drive: Drive,
     named: &Named,
-) -> Result<UnderWay, Refused> {
+) -> Result<Goes, Refused> {
+    if let Some(journal) = room.journal.remote() {
+        return workers::hand_over((served, room), journal, drive, named).map(Goes::ToWorkers);
+    }
     let id = drive.id.clone();
     if drive.goes_on() {
         // Files beside the journal that cannot be mended now are mended by the next replay.
@@ -97,7 +112,7 @@ pub(crate) fn go(
         at_rest(app, room, id, ended.is_ok()).await;
         done.send_replace(Some(ended));
     });
-    Ok(under_way)
+    Ok(Goes::Here(under_way))
 }
 
 /// Notes that a cast is driven here.

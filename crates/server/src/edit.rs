@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{Response, StatusCode, header};
-use materia_app::drafts::{Drafts, NotKept};
-use materia_app::{grid, project, simulate, try_utility};
+use materia_app::edit::drafts::{Drafts, NotKept};
+use materia_app::{edit::simulate, edit::try_utility, project, text::grid};
 use materia_compiler::link::{self, Invocation};
 use materia_contract::api::{
     Choices, DiffBody, DraftBody, DraftKept, Drafts as DraftList, LinkBody, LinkView, TrustItem,

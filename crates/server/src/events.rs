@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use axum::body::Body;
 use axum::http::Response;
 use materia_app::Failure;
-use materia_app::event_view::Shown;
+use materia_app::views::event_view::Shown;
 use materia_contract::Record;
 use materia_engine::{PAGE_BYTES, blocking};
 use serde_json::Value;

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::body::Body;
 use axum::http::Response;
-use materia_app::explore::{self, Options};
-use materia_app::{project, simulate};
+use materia_app::proof::explore::{self, Options};
+use materia_app::{edit::simulate, project};
 use materia_contract::api::{ExploreRequest, ExploreView, ExploreWalk};
 use materia_engine::off_thread;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::Response;
-use materia_app::{Failure, view};
+use materia_app::{Failure, views as view};
 use materia_contract::CastStatus;
 use materia_contract::api::{CastSummary, Inbox, InboxItem};
 use materia_engine::blocking;
@@ -44,7 +44,7 @@ fn waiting(
         }
         let id = line.cast_id.clone();
         let cast = Cast { served: Arc::clone(served), room: Arc::clone(room), id };
-        let made = view::summary(cast.journal(), line, &served.id, &cast.folders());
+        let made = cast.summary(line);
         let Ok((summary, run)) = made else { continue };
         match trust {
             Some(trust) => items.push(untrusted(summary, trust)),

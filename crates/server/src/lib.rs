@@ -51,6 +51,7 @@ mod state;
 mod state_folder;
 mod stream;
 mod trust;
+mod workers;
 mod workspace;
 
 pub use listen::{Listen, ListenError};

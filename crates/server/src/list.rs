@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::Response;
-use materia_app::{Failure, view};
+use materia_app::Failure;
 use materia_contract::api::Casts;
 use materia_contract::{CastLine, CastStatus};
 use materia_engine::Cursor;
@@ -48,7 +48,7 @@ pub(crate) fn casts(app: &App, asked: &Request) -> Result<Response<Body>, Refuse
             let id = line.cast_id.clone();
             let (served, room) = (Arc::clone(&source.served), Arc::clone(&source.room));
             let cast = Cast { served, room, id };
-            match view::summary(cast.journal(), line, &cast.served.id, &cast.folders()) {
+            match cast.summary(line) {
                 Ok((summary, _)) => page.items.push(summary),
                 Err(failure) => page.unreadable.push(failure.to_string()),
             }

@@ -8,8 +8,8 @@ use axum::http::{HeaderValue, Method, Response, StatusCode, header};
 use crate::problem::Refused;
 
 /// Paths that the page itself reads.
-const PLACES: [&str; 6] =
-    ["/casts", "/inbox", "/loadouts", "/materia", "/settings", crate::guard::SIGN_IN];
+const PLACES: [&str; 7] =
+    ["/casts", "/inbox", "/loadouts", "/materia", "/settings", "/workers", crate::guard::SIGN_IN];
 
 /// The content security policy of every response.
 pub(crate) const POLICY: &str =

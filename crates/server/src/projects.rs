@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use materia_app::place::CastJournal;
-use materia_app::{Found, Host, Project, cast_id};
-use materia_contract::api::ProjectItem;
-use materia_contract::{NodeId, RunId};
+use materia_app::project::place::{CastJournal, Work};
+use materia_app::{Failure, Found, Host, Project, project::cast_id, views as view};
+use materia_contract::api::{CastSummary, ProjectItem};
+use materia_contract::{CastLine, CastStatus, NodeId, RunId};
 use materia_engine::{BoxFuture, Committed, Journal, Observer, SystemClock, blocking};
 use materia_journal::{JOURNAL_FILE, Views};
+use materia_kernel::Run;
 use tokio::runtime::Handle;
 use tokio::sync::broadcast;
 
@@ -32,7 +33,9 @@ impl Served {
     pub(crate) fn item(&self) -> ProjectItem {
         let dir = self.project.dir.to_string_lossy().into_owned();
         let name = self.project.dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        ProjectItem { id: self.id.clone(), dir, name, problem: None }
+        let options = self.project.nats_options().ok().flatten();
+        let space = options.map(|options| options.space.as_str().to_owned());
+        ProjectItem { id: self.id.clone(), dir, name, problem: None, space }
     }
 }
 
@@ -118,6 +121,13 @@ impl Cast {
 
     pub(crate) fn journal(&self) -> &dyn Journal {
         &*self.room.journal
+    }
+
+    /// The cast in short, with the run that was read.
+    pub(crate) fn summary(&self, line: CastLine) -> Result<(CastSummary, Run), Failure> {
+        let (summary, run) = view::summary(self.journal(), line, &self.served.id, &self.folders())?;
+        let Work { worker, waits } = self.room.work(&self.id, summary.line.status);
+        Ok((CastSummary { worker, waits_for_worker: waits, ..summary }, run))
     }
 }
 
@@ -321,7 +331,7 @@ fn look_up(
     let ports: Vec<&dyn Journal> =
         rooms.iter().map(|room| &*room.journal as &dyn Journal).collect();
     for (port, room) in ports.iter().zip(rooms) {
-        let head = blocking(*port).head(wanted).map_err(materia_app::Failure::from)?;
+        let head = blocking(*port).head(wanted).map_err(Failure::from)?;
         if head.is_some() {
             return Ok(Some((Arc::clone(room), wanted.clone())));
         }
@@ -357,6 +367,14 @@ impl ServedProject {
         let host = Host::new(port, observer, Arc::new(SystemClock), ears);
         let seen = journal.is_foreign().then(|| (seen, Instant::now()));
         Self { root: root.to_owned(), journal, host, views, live, file: identity(root), seen }
+    }
+
+    /// The work of workers on a run that stands so. Nobody works on one that has ended.
+    pub(crate) fn work(&self, run: &RunId, status: CastStatus) -> Work {
+        match status {
+            CastStatus::Running | CastStatus::Waiting => self.journal.work(run),
+            CastStatus::Completed | CastStatus::Failed | CastStatus::Aborted => Work::default(),
+        }
     }
 
     /// Whether a foreign journal has changed since it was opened, some time ago.

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{HeaderValue, Response, StatusCode, header};
-use materia_app::compare::{self, Side};
-use materia_app::{Failure, agents as fleets, health, view};
-use materia_contract::api::{AddProject, Files, ProjectItem, Projects};
+use materia_app::project::place::Work;
+use materia_app::views::compare::{self, Side};
+use materia_app::{Failure, cast::agents as fleets, project::health, views as view};
+use materia_contract::api::{AddProject, CastView, Files, ProjectItem, Projects};
 use materia_contract::{BlobHash, NodeId};
 use materia_engine::{WhyError, report_at};
 use tokio::runtime::Handle;
@@ -66,7 +67,9 @@ pub(crate) fn cast(app: &App, asked: &Request) -> Result<Response<Body>, Refused
     let cast = asked.cast_here(app)?;
     let at = asked.number("at");
     let made = view::cast(cast.journal(), &cast.id, &cast.served.id, &cast.folders(), at);
-    Ok(json(&made.map_err(|failure| gone(failure, at))?))
+    let made = made.map_err(|failure| gone(failure, at))?;
+    let Work { worker, waits } = cast.room.work(&cast.id, made.report.status);
+    Ok(json(&CastView { worker, waits_for_worker: waits, ..made }))
 }
 
 /// An event that is not there is nothing that could be found.

@@ -46,7 +46,7 @@ pub(crate) fn query_of(
         let Some(param) = endpoint.query.iter().find(|param| param.name == name) else {
             return Err(Refused::usage(format!(
                 "`{}` is no parameter of this request",
-                materia_app::sanitize::one_line(&name, 60)
+                materia_app::text::sanitize::one_line(&name, 60)
             )));
         };
         if param.number && value.parse::<u64>().is_err() {

@@ -99,6 +99,11 @@ pub async fn serve(settings: Settings) -> Result<Serving, ServeError> {
     state_folder::check(&state).map_err(failed)?;
     let lock = single_instance::take(&state).map_err(failed)?;
     let Some(lock) = lock else { return Err(ServeError::Runs(running(&state).map(Box::new))) };
+    // The file of a server that was killed names a port where another program may listen by now.
+    match fs::remove_file(state.join(SERVER_FILE)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+        Ok(()) | Err(_) => {}
+    }
     let ear = Listening::open(&settings.listen).await.map_err(ServeError::Listen)?;
     let (url, port) = ear.address().map_err(ServeError::Listen)?;
     let access = Access::open(&state, port).map_err(failed)?;
@@ -107,6 +112,8 @@ pub async fn serve(settings: Settings) -> Result<Serving, ServeError> {
     let rooms = Registry::default();
     for dir in &settings.projects {
         let project = (settings.open)(dir).map_err(ServeError::Project)?;
+        let connecting = project.clone();
+        off_thread(move || connecting.remote().map(drop)).await.map_err(ServeError::Project)?;
         rooms.add(project).map_err(|refused| {
             ServeError::Project(Failure::resolution(refused.0.detail.clone()))
         })?;

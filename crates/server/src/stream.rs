@@ -12,9 +12,10 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use axum::http::{Response, StatusCode};
 use futures_util::StreamExt as _;
-use materia_app::event_view::Shown;
-use materia_app::remote_output::{RemoteOutput, Said, under_way};
-use materia_app::{Failure, view};
+use materia_app::Failure;
+use materia_app::project::place::Work;
+use materia_app::views::event_view::Shown;
+use materia_app::views::remote_output::{RemoteOutput, Said, under_way};
 use materia_contract::api::{CastSummary, LiveWords};
 use materia_contract::{CastStatus, NodeId, Record, RunId};
 use materia_engine::{Clock as _, SystemClock, blocking, off_thread};
@@ -261,8 +262,8 @@ struct Watching {
     app: Arc<App>,
     /// The project that was named; otherwise all that are served at a moment.
     project: Option<String>,
-    /// Last known status, last event and running flag of each cast.
-    seen: HashMap<(String, RunId), (CastStatus, u64, bool)>,
+    /// Last known status, last event, running flag and worker of each cast.
+    seen: HashMap<(String, RunId), (CastStatus, u64, bool, Work)>,
 }
 
 impl Watching {
@@ -346,15 +347,15 @@ impl Watching {
             let id = line.cast_id.clone();
             let rests = !matches!(line.status, CastStatus::Running | CastStatus::Waiting);
             let key = (served.id.clone(), id.clone());
-            let seen = self.seen.get(&key).copied();
-            if rests && seen.is_some_and(|(status, ..)| status == line.status) {
+            let seen = self.seen.get(&key);
+            if rests && seen.is_some_and(|(status, ..)| *status == line.status) {
                 continue;
             }
             let head = blocking(&*room.journal).head(&id).ok().flatten();
             let Some(head) = head else { continue };
             let driven = !rests && blocking(&*room.journal).is_driven(&id).unwrap_or(false);
-            let now = (line.status, head.seq, driven);
-            if seen == Some(now) {
+            let now = (line.status, head.seq, driven, room.work(&id, line.status));
+            if seen == Some(&now) {
                 continue;
             }
             self.seen.insert(key, now);
@@ -367,8 +368,7 @@ impl Watching {
                 continue;
             }
             let cast = Cast { served: Arc::clone(served), room: Arc::clone(room), id };
-            let made = view::summary(cast.journal(), line, &served.id, &cast.folders());
-            if let Ok((summary, _)) = made {
+            if let Ok((summary, _)) = cast.summary(line) {
                 changed.push(summary);
             }
         }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::Response;
-use materia_app::act::{self, Sender, Taken};
-use materia_app::prepare::{self, Asked};
+use materia_app::cast::act::{self, Sender, Taken};
+use materia_app::cast::prepare::{self, Asked};
 use materia_app::trust::Untrusted;
 use materia_app::{Failure, RunOptions};
 use materia_contract::Do;

@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use axum::http::{Response, StatusCode};
-use materia_app::{Failure, view, workspace as works};
+use materia_app::{Failure, cast::workspace as works, views as view};
 use materia_contract::api::{DropBody, WorkspaceActed};
 use materia_contract::{CastStatus, RunCreated};
 use materia_engine::blocking;

@@ -6,7 +6,7 @@
 
 use std::io::{self, Write};
 
-use materia_app::sanitize;
+use materia_app::text::sanitize;
 
 /// The longest part of a character that can be left over between two writes.
 const CHARACTER_BYTES_MAX: usize = 4;

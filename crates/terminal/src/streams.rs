@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::Serialize;
 
 use crate::escape_filter::Fit;
-use materia_app::sanitize;
+use materia_app::text::sanitize;
 
 /// The two streams: one for data, one for people.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about a stream")]

@@ -301,11 +301,13 @@ fn says(part: &InputPart, value: Option<&str>) -> bool {
     }
 }
 
-/// Whether layers laid end to end are the prompt.
+/// Whether layers laid end to end are the prompt. A blank line separates each from the one before it.
 fn covers(layers: &[PromptLayer], prompt: &str) -> bool {
     let mut end = 0;
     for layer in layers {
-        if layer.start != end || layer.end < layer.start || !prompt.is_char_boundary(layer.end) {
+        let text = prompt.get(layer.start..layer.end);
+        let is_apart = text.is_some_and(|text| end == 0 || text.starts_with("\n\n"));
+        if layer.start != end || !is_apart {
             return false;
         }
         end = layer.end;

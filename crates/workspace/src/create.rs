@@ -75,7 +75,7 @@ pub(crate) fn furnish(project: &Project, place: &Place, base: &Base) -> Result<W
     config.push_str("[core]\n\thooksPath = /dev/null\n\tlogAllRefUpdates = true\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n");
     let (name, email) = (quote(&base.identity.name), quote(&base.identity.email));
     let _ = write!(config, "[user]\n\tname = {name}\n\temail = {email}\n");
-    config.push_str(&settings.remotes(&project.repository.top));
+    config.push_str(&settings.remotes(&project.repository.top, false));
     let mut private = settings.text(false);
     // Our index is written often; its checksum would take longer than the rest of it.
     private.push_str("[index]\n\tskipHash = true\n");

@@ -48,13 +48,17 @@ impl Place {
     /// The folder in the checkout that corresponds to the project's folder: where turns run.
     #[must_use]
     pub fn work_dir(&self) -> PathBuf {
+        let below = self.below();
+        if below.as_os_str().is_empty() { self.checkout() } else { self.checkout().join(below) }
+    }
+
+    /// The path of the project's folder below the top of its repository; empty if it is the top.
+    #[must_use]
+    pub fn below(&self) -> PathBuf {
         let real = real(&self.project_dir);
         let top = crate::Repository::of(&real).map(|it| it.top);
         let below = top.and_then(|top| real.strip_prefix(top).ok().map(Path::to_owned));
-        match below {
-            Some(below) if !below.as_os_str().is_empty() => self.checkout().join(below),
-            _ => self.checkout(),
-        }
+        below.unwrap_or_default()
     }
 
     /// The folder that only this crate writes to. Turns must not be able to.

@@ -72,6 +72,26 @@ pub enum PublishRefusal {
     Fault(#[from] Fault),
 }
 
+impl Project {
+    /// Keeps objects of a cast by refs, and makes its branch, all or nothing. The branch must not be there.
+    pub(crate) fn keep<'a>(
+        &self,
+        cast_id: &str,
+        ids: impl IntoIterator<Item = &'a str>,
+        branch: Option<(&str, &str)>,
+    ) -> Result<(), Fault> {
+        let mut input = String::new();
+        for id in ids {
+            let _ = writeln!(input, "update refs/materia/{cast_id}/{id} {id}");
+        }
+        if let Some((name, commit)) = branch {
+            let _ = writeln!(input, "create {name} {commit}");
+        }
+        let call = self.git().call(["update-ref", "-m", "materia: published", "--stdin"]);
+        call.input(input).within(WRITE_TIME_MAX).bytes().map(drop)
+    }
+}
+
 impl Workspace {
     /// Publishes a result. After a crash it is done again and finds what is there; a branch of that name that leads
     /// elsewhere is never overwritten.
@@ -117,16 +137,8 @@ impl Workspace {
             Written::AsNeeded,
             &self.place.private(),
         )?;
-        let mut input = String::new();
-        for id in ids {
-            let _ = writeln!(input, "update refs/materia/{}/{id} {id}", self.place.cast_id);
-        }
-        if found.is_none() {
-            let _ = writeln!(input, "create {full} {commit}");
-        }
-        let call = project.git().call(["update-ref", "-m", "materia: published", "--stdin"]);
-        let said = call.input(input).within(WRITE_TIME_MAX).bytes();
-        if let Err(fault) = said {
+        let branch_of = found.is_none().then_some((full.as_str(), commit.as_str()));
+        if let Err(fault) = project.keep(&self.place.cast_id, ids, branch_of) {
             return match project.id_of(&full)? {
                 // Another process made the branch in between.
                 Some(found) if found != commit => Err(exists(found)),

@@ -14,6 +14,10 @@ const SETTINGS_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// The largest file of patterns that is copied.
 pub(crate) const PATTERNS_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
+/// The file in the git folder of a repository that stands in for the user's on another machine. The settings of the
+/// user of that machine do not count in it.
+pub(crate) const STAND_IN: &str = "materia-stand-in";
+
 /// Who makes commits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
@@ -42,15 +46,19 @@ pub(crate) struct Settings {
     all: Vec<(String, String)>,
     /// How many of them the repository says itself.
     own_from: usize,
+    /// The git folder of a stand-in: its files take the place of the user's.
+    stand_in: Option<PathBuf>,
 }
 
 impl Settings {
     /// The settings of the user, then of the repository. Files that the repository includes are not read.
     pub(crate) fn of(repository: &Repository) -> Result<Self, Fault> {
-        let mut all = of_user(repository)?;
+        let stand_in = repository.common.join(STAND_IN).is_file();
+        let mut all = if stand_in { Vec::new() } else { of_user(repository)? };
         let own_from = all.len();
         all.extend(of_file(&repository.common, "config")?);
-        let mut settings = Self { all, own_from };
+        let stand_in = stand_in.then(|| repository.common.clone());
+        let mut settings = Self { all, own_from, stand_in };
         if settings.is_true("extensions.worktreeconfig") {
             settings.all.extend(of_file(&repository.own, "config.worktree")?);
         }
@@ -87,6 +95,9 @@ impl Settings {
 
     /// A file of the user's that a setting names, or the usual one.
     pub(crate) fn user_file(&self, setting: &str, usual: &str) -> Option<PathBuf> {
+        if let Some(folder) = &self.stand_in {
+            return Some(folder.join(usual));
+        }
         // A repository must not name a file of the user's to be copied.
         let named = self.all[..self.own_from].iter().rev().find(|(known, _)| known == setting);
         let home = std::env::var_os("HOME").map(PathBuf::from);
@@ -118,8 +129,8 @@ impl Settings {
     }
 
     /// The remotes as text of a file of settings. Relative paths are made absolute; addresses that name a program or
-    /// could be taken for an option are left out.
-    pub(crate) fn remotes(&self, top: &Path) -> String {
+    /// could be taken for an option are left out. Text that `leaves` this machine has no passwords or tokens.
+    pub(crate) fn remotes(&self, top: &Path, leaves: bool) -> String {
         let mut text = String::new();
         for (name, value) in self.own() {
             let Some((remote, key)) =
@@ -129,6 +140,7 @@ impl Settings {
             };
             let value = match key {
                 "url" | "pushurl" => match address(value, top) {
+                    Some(address) if leaves => without_secrets(&address),
                     Some(address) => address,
                     None => continue,
                 },
@@ -153,6 +165,16 @@ fn address(value: &str, top: &Path) -> Option<String> {
         return Some(value.to_owned());
     }
     Some(top.join(value).to_string_lossy().into_owned())
+}
+
+/// An address without a password; over HTTP a user name can be a token.
+fn without_secrets(address: &str) -> String {
+    let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let Some((user, host)) = host.rsplit_once('@') else { return address.to_owned() };
+    let user = user.split(':').next().filter(|_| !scheme.to_ascii_lowercase().starts_with("http"));
+    let user = user.map(|user| format!("{user}@")).unwrap_or_default();
+    format!("{scheme}://{user}{host}{path}")
 }
 
 /// A value in quotes, as files of settings have it.
@@ -224,4 +246,24 @@ fn pairs(list: &[u8]) -> Vec<(String, String)> {
         (name.to_owned(), value.to_owned())
     };
     entries.map(pair).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_secrets;
+
+    /// M10: no password or token goes into a space.
+    #[test]
+    fn an_address_that_leaves_has_no_secrets() {
+        for (address, expected) in [
+            ("https://name:token@host/a.git", "https://host/a.git"),
+            ("HTTPS://token@host:8443/a.git", "HTTPS://host:8443/a.git"),
+            ("ssh://git:secret@host/a@b.git", "ssh://git@host/a@b.git"),
+            ("https://host/a@b.git", "https://host/a@b.git"),
+            ("git@host:a.git", "git@host:a.git"),
+            ("/srv/a.git", "/srv/a.git"),
+        ] {
+            assert_eq!(without_secrets(address), expected);
+        }
+    }
 }

@@ -180,9 +180,11 @@ impl Workspace {
         Fault::Unusable(format!("the files of the workspace were deleted: `{}`", files.display()))
     }
 
-    /// Takes the workspace away with all that is in it. Refs in the user's repository stay.
+    /// Takes the workspace away with all that is in it, and a repository that only stood in for the user's. Refs in
+    /// the user's repository stay.
     pub fn remove(self) -> Result<(), Fault> {
-        self.place.remove()
+        self.place.remove()?;
+        crate::stand_in::remove_stand_in(&self.place)
     }
 }
 

@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 import { afterEach, expect, test, vi } from "vitest";
-import { keyedHash } from "./blake3";
 import { doubt, get, openSession, Refusal } from "./client";
+import { keyedHash } from "./proof";
 
 const verifier = "07".repeat(32);
 let proves = true;

@@ -1,7 +1,7 @@
 // One way to the server: every request carries the page's key, every refusal becomes a `Refusal`.
 import { keep, kept } from "../shared/kept";
-import { keyedHash } from "./blake3";
 import type { Problem } from "./generated";
+import { keyedHash } from "./proof";
 
 const KEY = "materia.key";
 const VERIFIER = "materia.verifier";
@@ -156,58 +156,39 @@ async function ask(path: string, query: Query | undefined, init: RequestInit): P
   return answer;
 }
 
-export async function get<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> {
+export async function get<T>(path: string, query?: Query, signal: AbortSignal | null = null): Promise<T> {
   if (local) return local.get(path, query ?? {}) as T;
-  const answer = await ask(path, query, { headers: authorised(), ...(signal ? { signal } : {}) });
-  return (await answer.json()) as T;
+  return (await ask(path, query, { headers: authorised(), signal })).json();
 }
 
-export async function getText(path: string, query?: Query, signal?: AbortSignal): Promise<string> {
+export async function getText(path: string, query?: Query, signal: AbortSignal | null = null): Promise<string> {
   if (local) return local.text(path);
-  return (await ask(path, query, { headers: authorised(), ...(signal ? { signal } : {}) })).text();
+  return (await ask(path, query, { headers: authorised(), signal })).text();
+}
+
+interface Sent {
+  query?: Query | undefined;
+  body?: unknown;
+  signal?: AbortSignal | undefined;
+}
+
+async function send<T>(method: string, path: string, header: Record<string, string>, sent: Sent): Promise<T> {
+  if (local) throw new Error("An exported file is read only.");
+  const headers = authorised({ "Content-Type": "application/json", ...header });
+  const body = sent.body === undefined ? null : JSON.stringify(sent.body);
+  return (await ask(path, sent.query, { method, headers, body, signal: sent.signal ?? null })).json();
 }
 
 /** Acts once: the key belongs to what the person did, so a repeated request does nothing more. */
-export async function post<T>(
-  path: string,
-  body: unknown,
-  idempotencyKey = newKey(),
-  query?: Query,
-  signal?: AbortSignal,
-): Promise<T> {
-  if (local) throw new Error("An exported file is read only.");
-  const headers = authorised({ "Content-Type": "application/json", "Idempotency-Key": idempotencyKey });
-  const answer = await ask(path, query, {
-    method: "POST",
-    headers,
-    body: JSON.stringify(body),
-    ...(signal ? { signal } : {}),
-  });
-  return (await answer.json()) as T;
-}
+export const post = <T>(path: string, body: unknown, key = newKey(), query?: Query, signal?: AbortSignal) =>
+  send<T>("POST", path, { "Idempotency-Key": key }, { body, query, signal });
 
 /** Takes something away. */
-export async function remove<T>(path: string): Promise<T> {
-  return change<T>("DELETE", path, {}, "*", {});
-}
+export const remove = <T>(path: string) => change<T>("DELETE", path, {}, "*", {});
 
 /** Puts or deletes something that must still be as it was read: `ifMatch` names what was read. */
-export async function change<T>(
-  method: "PUT" | "DELETE",
-  path: string,
-  query: Query,
-  ifMatch: string,
-  body?: unknown,
-): Promise<T> {
-  if (local) throw new Error("An exported file is read only.");
-  const headers = authorised({ "Content-Type": "application/json", "If-Match": ifMatch });
-  const answer = await ask(path, query, {
-    method,
-    headers,
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  return (await answer.json()) as T;
-}
+export const change = <T>(method: "PUT" | "DELETE", path: string, query: Query, ifMatch: string, body?: unknown) =>
+  send<T>(method, path, { "If-Match": ifMatch }, { body, query });
 
 export function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));

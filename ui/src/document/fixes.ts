@@ -27,14 +27,12 @@ interface Place {
 }
 type Maker = (place: Place) => Fix | null;
 
-const onSocket =
+const on =
+  (field: "sockets" | "loops") =>
   (label: string, apply: (writer: Writer, place: Place) => void): Maker =>
   (place) =>
-    place.field === "sockets" && place.id ? { label, apply: (writer) => apply(writer, place) } : null;
-const onLoop =
-  (label: string, apply: (writer: Writer, place: Place) => void): Maker =>
-  (place) =>
-    place.field === "loops" && place.id ? { label, apply: (writer) => apply(writer, place) } : null;
+    place.field === field && place.id ? { label, apply: (writer) => apply(writer, place) } : null;
+const [onSocket, onLoop] = [on("sockets"), on("loops")];
 
 /** The first numbers of a path cut it down to the entry of a list that it lies in. */
 function entryOf(path: Path): Path | null {
@@ -64,13 +62,10 @@ const fixes: Record<string, Maker> = {
   "graph::needs-json": onSocket("Parse as json", (writer, { loadout, id }) =>
     writer.set(at(loadout, "sockets", id, "parse"), "json"),
   ),
-  "generator::needs-json": (place) =>
-    place.field === "sockets"
-      ? {
-          label: "Parse as json",
-          apply: (writer) => writer.set(at(place.loadout, "sockets", place.id, "parse"), "json"),
-        }
-      : { label: "Parse as json", apply: (writer) => writer.set(["materia", place.loadout, "parse"], "json") },
+  "generator::needs-json": ({ loadout, field, id }) => {
+    const owner = field === "sockets" ? at(loadout, "sockets", id) : ["materia", loadout];
+    return { label: "Parse as json", apply: (writer) => writer.set([...owner, "parse"], "json") };
+  },
   "graph::unreachable-edge": ({ path }) => {
     const entry = entryOf(path);
     const list = entry?.slice(0, -1);

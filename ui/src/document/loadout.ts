@@ -142,6 +142,13 @@ export function edgeById(loadout: Loadout, id: string): { socket: SocketDoc; edg
   return null;
 }
 
+/** The name, or the first of its numbered forms that nothing has yet. */
+export function freeName(wanted: string, taken: readonly string[], sign = "-"): string {
+  let name = wanted;
+  for (let number = 2; taken.includes(name); number += 1) name = `${wanted}${sign}${number}`;
+  return name;
+}
+
 export function nextSocketId(ids: Iterable<string>): string {
   let most = 0;
   for (const id of ids) {

@@ -1,6 +1,6 @@
 // Loops and their exits. An exit is drawn as an edge; that edge is worked out and never written (G19).
 import type { Condition, Json } from "../api/generated";
-import { exitOf, type Loadout, type LoopDoc } from "./loadout";
+import { exitOf, freeName, type Loadout, type LoopDoc } from "./loadout";
 import { at, dropLoop, readIn } from "./sockets";
 import type { Writer } from "./writer";
 
@@ -29,20 +29,14 @@ export function loopFault(loadout: Loadout, ids: string[]): string | null {
   return null;
 }
 
-export function freeLoopId(loadout: Loadout, wanted = "workItemIteration"): string {
-  const taken = new Set(loadout.loops.map((loop) => loop.id));
-  let id = wanted;
-  for (let number = 2; taken.has(id); number += 1) id = `${wanted}-${number}`;
-  return id;
-}
+export const freeLoopId = (loadout: Loadout, wanted = "workItemIteration"): string =>
+  freeName(
+    wanted,
+    loadout.loops.map((loop) => loop.id),
+  );
 
-export function freeExitId(loop: LoopDoc | null, from: string, condition: Condition): string {
-  const taken = new Set(loop?.exits.map((exit) => exit.id) ?? []);
-  const wanted = `exit:${from}:${condition}`;
-  let id = wanted;
-  for (let number = 2; taken.has(id); number += 1) id = `${wanted}:${number}`;
-  return id;
-}
+export const freeExitId = (loop: LoopDoc | null, from: string, condition: Condition): string =>
+  freeName(`exit:${from}:${condition}`, loop?.exits.map((exit) => exit.id) ?? [], ":");
 
 /** Members in the order in which they stand in the document. */
 export function inOrder(loadout: Loadout, ids: string[]): string[] {

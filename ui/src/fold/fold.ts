@@ -27,7 +27,6 @@ function copy(state: CastState): CastState {
     loops: { ...state.loops },
     titles: { ...state.titles },
     questions: { ...state.questions },
-    blocked: { ...state.blocked },
     variables: { ...state.variables },
     changedAt: { ...state.changedAt },
     messages: [...state.messages],
@@ -39,7 +38,6 @@ function copy(state: CastState): CastState {
 function apply(state: CastState, event: EventLine): void {
   state.seq = event.seq;
   state.ts = event.ts;
-  state.wall = event.wallTime;
   // Each kind has a change of its own kind of event, which the compiler cannot follow through the index.
   const change = changes[event.type] as Change<EventLine> | undefined;
   change?.(state, event, event.nodeId ?? "");
@@ -72,10 +70,9 @@ function weigh(state: CastState, last: boolean): void {
 type Change<E extends EventLine> = (state: CastState, event: E, node: string) => void;
 
 const changes: { [T in EventLine["type"]]?: Change<EventOf<T>> } = {
-  "run.created": (state, { data, ts, wallTime }) => {
+  "run.created": (state, { data, ts }) => {
     const { plan } = data;
     state.startTs = ts;
-    state.startedAt = wallTime;
     state.status = "running";
     state.request = data.request ?? "";
     state.loadout = plan.loadout;
@@ -94,7 +91,6 @@ const changes: { [T in EventLine["type"]]?: Change<EventOf<T>> } = {
     state.status = "running";
     state.waiting = null;
     state.error = null;
-    state.stall = null;
     state.marks.push({ seq: event.seq, kind: "resumed", text: "carried on" });
   },
   "run.waiting": (state, event) => {
@@ -247,12 +243,10 @@ const changes: { [T in EventLine["type"]]?: Change<EventOf<T>> } = {
   "budget.changed": (state, event) => {
     if (event.data.budget) state.budget = { ...state.budget, ...event.data.budget };
   },
-  "mode.changed": (state, event, node) => {
+  "mode.changed": (state, event) => {
     const value: string = event.data.value;
     if (value === "AUTO" || value === "INTERACTIVE") state.pace = value;
     else if (value === "PLANNING" || value === "IMPLEMENTATION") state.globalMode = value;
-    if (event.data.reason === "stall") state.stall = { socket: node, evidence: event.data.evidence ?? [] };
-    else if (value === "AUTO") state.stall = null;
     if (value === "INTERACTIVE")
       state.marks.push({ seq: event.seq, kind: "paused", text: `pace: ${event.data.reason}` });
   },
@@ -262,9 +256,6 @@ const changes: { [T in EventLine["type"]]?: Change<EventOf<T>> } = {
   },
   "socket.finished": (state, _event, node) => {
     delete state.talking[node];
-  },
-  "node.blocked": (state, event, node) => {
-    state.blocked[node] = event.data.reason;
   },
 };
 
@@ -286,7 +277,6 @@ function started(state: CastState, event: EventOf<"turn.started">, node: string)
     consumed: data.consumed ?? [],
     preview: null,
     session: data.session?.id ?? null,
-    cause: data.cause?.kind ?? "input",
   };
   state.turns.push(turn);
   state.visits[node] = Math.max(state.visits[node] ?? 0, data.visit);

@@ -39,8 +39,6 @@ export function fromView(view: CastView, beside: readonly EventLine[] = []): Cas
     seq,
     startTs,
     ts: startTs + (view.elapsedMs ?? 0) * 1000,
-    startedAt: view.startedAt ?? null,
-    wall: null,
     status: view.status,
     request: view.request ?? "",
     loadout: view.loadout,

@@ -34,7 +34,6 @@ export interface Turn {
   /** The first line that it put out. */
   preview: string | null;
   session: string | null;
-  cause: string;
 }
 
 export interface LoopState {
@@ -82,8 +81,6 @@ export interface CastState {
   /** Logical time of the first and the newest event, in microseconds. */
   startTs: number;
   ts: number;
-  startedAt: string | null;
-  wall: string | null;
   status: CastStatus;
   request: string;
   loadout: string;
@@ -127,8 +124,6 @@ export interface CastState {
   loops: Record<string, LoopState>;
   titles: Record<string, string[]>;
   questions: Record<string, OpenQuestion & { seq: number }>;
-  stall: { socket: string; evidence: number[] } | null;
-  blocked: Record<string, string>;
   messages: { seq: number; socket: string; text: string; ts: number }[];
   marks: Mark[];
   chapters: Chapter[];
@@ -142,8 +137,6 @@ export function emptyState(castId: string): CastState {
     seq: 0,
     startTs: 0,
     ts: 0,
-    startedAt: null,
-    wall: null,
     status: "running",
     request: "",
     loadout: "",
@@ -178,8 +171,6 @@ export function emptyState(castId: string): CastState {
     loops: {},
     titles: {},
     questions: {},
-    stall: null,
-    blocked: {},
     messages: [],
     marks: [],
     chapters: [],

@@ -9,6 +9,7 @@ import { Maximize, Minus, Plus } from "lucide-react";
 import { type KeyboardEvent, memo, useEffect } from "react";
 import type { Grid } from "../api/generated";
 import { typing } from "../shared/typing";
+import { useKeydown } from "../shared/useKeydown";
 import { useSettled } from "../shared/useSettled";
 import { useDrawing } from "./elk";
 import { Legend } from "./Legend";
@@ -144,15 +145,11 @@ function Flow(props: GraphProps & { drawn: Drawn }) {
   useEffect(() => {
     if (width && height) void showAll(flow, drawn, width, height);
   }, [flow, drawn, width, height]);
-  useEffect(() => {
-    const onKey = (event: globalThis.KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || typing(event)) return;
-      if (event.key === "1") void showAll(flow, drawn, width, height);
-      else if (event.key === "0") void flow.zoomTo(1);
-    };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
-  }, [flow, drawn, width, height]);
+  useKeydown((event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || typing(event)) return;
+    if (event.key === "1") void showAll(flow, drawn, width, height);
+    else if (event.key === "0") void flow.zoomTo(1);
+  });
   return (
     <ReactFlow
       nodes={nodes}
@@ -184,16 +181,10 @@ export function Zoom({ onFit }: { onFit: () => void }) {
   const zoom = useStore((store) => store.transform[2]);
   return (
     <Panel position="bottom-left" className="zoom">
-      <Button look="quiet icon" aria-label="Zoom out" onClick={() => void flow.zoomOut()}>
-        <Minus className="ico" />
-      </Button>
+      <Button icon={Minus} look="quiet icon" aria-label="Zoom out" onClick={() => void flow.zoomOut()} />
       <span className="pc">{Math.round(zoom * 100)} %</span>
-      <Button look="quiet icon" aria-label="Zoom in" onClick={() => void flow.zoomIn()}>
-        <Plus className="ico" />
-      </Button>
-      <Button look="quiet icon" aria-label="Fit the graph to the window" onClick={onFit}>
-        <Maximize className="ico" />
-      </Button>
+      <Button icon={Plus} look="quiet icon" aria-label="Zoom in" onClick={() => void flow.zoomIn()} />
+      <Button icon={Maximize} look="quiet icon" aria-label="Fit the graph to the window" onClick={onFit} />
     </Panel>
   );
 }

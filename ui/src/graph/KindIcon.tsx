@@ -36,41 +36,29 @@ export function Badges({ generator, consumer }: { generator: boolean; consumer: 
   );
 }
 
-/** The same sign within a picture, at a place of it. */
-export function KindSign({
-  kind,
-  x,
-  y,
-  color,
-}: {
+interface KindProps {
   kind: string;
-  x: number;
-  y: number;
   color?: string | null | undefined;
-}) {
+}
+
+function lookOf(color: KindProps["color"]) {
   const own = materiaColor(color);
+  return { className: `ico kind${own ? " owned" : ""}`, ...(own ? { style: { color: own } } : {}) };
+}
+
+/** The same sign within a picture, at a place of it. */
+export function KindSign({ kind, x, y, color }: KindProps & { x: number; y: number }) {
   return (
-    <g
-      className={`ico kind${own ? " owned" : ""}`}
-      transform={`translate(${x} ${y}) scale(0.875)`}
-      {...(own ? { style: { color: own } } : {})}
-    >
+    <g {...lookOf(color)} transform={`translate(${x} ${y}) scale(0.875)`}>
       {(shapes[kind] ?? shapes.agent)?.body}
     </g>
   );
 }
 
-export function KindIcon({ kind, color }: { kind: string; color?: string | null | undefined }) {
+export function KindIcon({ kind, color }: KindProps) {
   const { label, body } = shapes[kind] ?? shapes.agent ?? { label: kind, body: null };
-  const own = materiaColor(color);
   return (
-    <svg
-      className={`ico kind${own ? " owned" : ""}`}
-      viewBox="0 0 16 16"
-      role="img"
-      aria-label={label}
-      {...(own ? { style: { color: own } } : {})}
-    >
+    <svg {...lookOf(color)} viewBox="0 0 16 16" role="img" aria-label={label}>
       {body}
     </svg>
   );

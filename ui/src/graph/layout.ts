@@ -65,10 +65,7 @@ const LARGE = 60;
 /** A row with more sockets than this goes on below its beginning, so that it is readable where all of it is seen. */
 export const WRAPPED = 12;
 
-interface Level {
-  width: number;
-  height: number;
-}
+type Level = Pick<Box, "width" | "height">;
 interface Work {
   elk: ELK;
   grid: Grid;
@@ -203,12 +200,8 @@ async function socketRow(work: Work, row: Extract<Row, { kind: "sockets" }>, at:
   const result = row.sockets.length > WRAPPED ? await lay(wrapped).catch(() => lay({})) : await lay({});
   const box: Box = { x: at.x, y: at.y, width: result.width ?? 0, height: result.height ?? 0 };
   for (const node of result.children ?? []) {
-    const place = {
-      x: at.x + (node.x ?? 0),
-      y: at.y + (node.y ?? 0),
-      width: node.width ?? 0,
-      height: node.height ?? 0,
-    };
+    const { x = 0, y = 0, width = 0, height = 0 } = node;
+    const place = { x: at.x + x, y: at.y + y, width, height };
     if (ends.includes(node.id)) work.drawn.ends.push({ id: node.id, box: place });
     else work.drawn.sockets[node.id] = place;
     work.rowOf[node.id] = box;
@@ -255,33 +248,25 @@ function crossLines(work: Work): void {
     const bottom = sourceRow.y + sourceRow.height;
     const adjacent = targetRow.y >= bottom && targetRow.y - bottom <= sizes.rowGap + 1;
     const above = targetRow.y - sizes.rowGap / 2;
-    const points: Point[] =
-      adjacent && Math.abs(sx - tx) < 1
+    const low = bottom + sizes.rowGap / 3;
+    const straight = adjacent && Math.abs(sx - tx) < 1;
+    const by: [number, number][] = straight
+      ? []
+      : adjacent
         ? [
-            { x: tx, y: sy },
-            { x: tx, y: ty },
+            [sx, above],
+            [tx, above],
           ]
-        : adjacent
-          ? [
-              { x: sx, y: sy },
-              { x: sx, y: above },
-              { x: tx, y: above },
-              { x: tx, y: ty },
-            ]
-          : [
-              { x: sx, y: sy },
-              { x: sx, y: bottom + sizes.rowGap / 3 },
-              { x: lane, y: bottom + sizes.rowGap / 3 },
-              { x: lane, y: above },
-              { x: tx, y: above },
-              { x: tx, y: ty },
-            ];
+        : [
+            [sx, low],
+            [lane, low],
+            [lane, above],
+            [tx, above],
+          ];
+    const points = [[straight ? tx : sx, sy] as const, ...by, [tx, ty] as const].map(([x, y]) => ({ x, y }));
     if (!adjacent) lane -= sizes.lane;
     const label = adjacent
-      ? {
-          x: (sx + tx) / 2 + (Math.abs(sx - tx) < 1 ? 50 : 0),
-          y: Math.abs(sx - tx) < 1 ? (sy + targetRow.y) / 2 : above,
-        }
+      ? { x: (sx + tx) / 2 + (straight ? 50 : 0), y: straight ? (sy + targetRow.y) / 2 : above }
       : labelPlace(points);
     drawn.lines.push({ line, points, label, double: Boolean(region) });
     work.done.add(line.id);

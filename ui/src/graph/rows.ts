@@ -51,30 +51,12 @@ export function linesOf(grid: Grid): Line[] {
     }
   }
   for (const [loop, { exits, sockets }] of loops) {
-    for (const exit of exits)
-      lines.push({
-        id: `loop-exit:${loop}:${exit.id}`,
-        from: exit.from,
-        to: exit.to,
-        kind: "exit",
-        order: 0,
-        max: null,
-        back: false,
-        loop,
-      });
+    const exit = (id: string, from: string, to: string) =>
+      lines.push({ id: `loop-exit:${loop}:${id}`, from, to, kind: "exit", order: 0, max: null, back: false, loop });
+    for (const { id, from, to } of exits) exit(id, from, to);
     const last = sockets.at(-1);
     // A loop without exits ends the cast, or its branch, when no item is left.
-    if (exits.length === 0 && last)
-      lines.push({
-        id: `loop-exit:${loop}:`,
-        from: last,
-        to: "end",
-        kind: "exit",
-        order: 0,
-        max: null,
-        back: false,
-        loop,
-      });
+    if (exits.length === 0 && last) exit("", last, "end");
   }
   return lines;
 }

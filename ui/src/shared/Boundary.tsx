@@ -2,6 +2,8 @@
 
 import { Component, type ReactNode } from "react";
 import { Button } from "./Button";
+import { ErrorBox } from "./parts";
+import { Link } from "./router";
 
 export class Boundary extends Component<{ children: ReactNode }, { fault: Error | null }> {
   override state: { fault: Error | null } = { fault: null };
@@ -22,4 +24,22 @@ export class Boundary extends Component<{ children: ReactNode }, { fault: Error 
       </div>
     );
   }
+}
+
+interface NotOpenedProps {
+  title?: string;
+  error: Error;
+  to: string;
+  all: string;
+}
+
+/** Stands for what could not be opened, with the way to the others. */
+export function NotOpened({ title, error, to, all }: NotOpenedProps) {
+  return (
+    <div className="page">
+      {title ? <h1>{title}</h1> : null}
+      <ErrorBox error={error} />
+      <Link to={to}>{all}</Link>
+    </div>
+  );
 }

@@ -26,9 +26,7 @@ export function Cli(props: { words: string[]; bare?: boolean; project?: string |
           $
         </span>
       )}
-      <code className={bare ? "cut" : ""}>
-        <Foreign text={text} />
-      </code>
+      <Foreign as="code" className={bare ? "cut" : ""} text={text} />
       <CopyButton text={text} label="Copy the command" />
     </div>
   );

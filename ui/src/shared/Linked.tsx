@@ -16,15 +16,13 @@ export function EventLink({ seq, onEvent }: { seq: number; onEvent: (seq: number
   );
 }
 
-export function Linked({
-  text,
-  onEvent,
-  names,
-}: {
+interface LinkedProps {
   text: string;
   onEvent: (seq: number) => void;
   names?: (id: string) => string | undefined;
-}) {
+}
+
+export function Linked({ text, onEvent, names }: LinkedProps) {
   const parts = text.split(/(`[^`]*`|\bevents? \d+(?:(?:, | and )\d+)*)/g);
   return parts.map((part, index) => {
     const key = `${index}:${part.slice(0, 12)}`;
@@ -32,13 +30,9 @@ export function Linked({
       const word = part.slice(1, -1);
       const name = names?.(word);
       return name && name !== word ? (
-        <span key={key} title={word} className="strong">
-          <Foreign text={name} />
-        </span>
+        <Foreign as="span" key={key} title={word} className="strong" text={name} />
       ) : (
-        <code key={key}>
-          <Foreign text={word} />
-        </code>
+        <Foreign as="code" key={key} text={word} />
       );
     }
     if (/^events? \d/.test(part))
@@ -51,10 +45,6 @@ export function Linked({
             )}
         </Fragment>
       );
-    return (
-      <Fragment key={key}>
-        <Foreign text={part} />
-      </Fragment>
-    );
+    return <Foreign key={key} text={part} />;
   });
 }

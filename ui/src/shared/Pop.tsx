@@ -1,10 +1,11 @@
 // A small sheet beside the button that opens it. The browser closes it at Escape and when something else is pressed.
-import { type ComponentProps, type ReactNode, useEffect, useId, useRef, useState } from "react";
+import { type ReactNode, useEffect, useId, useRef, useState } from "react";
+import { Button, type ButtonProps } from "./Button";
 
 export function Pop(props: {
   open: boolean;
   onOpen: (open: boolean) => void;
-  opener?: ComponentProps<"button"> & { "data-testid"?: string | undefined };
+  opener?: ButtonProps;
   left?: boolean;
   label?: string;
   children: ReactNode;
@@ -18,7 +19,7 @@ export function Pop(props: {
   }, [open]);
   return (
     <span className="pop-host">
-      {opener ? <button type="button" popoverTarget={id} aria-expanded={open} {...opener} /> : null}
+      {opener ? <Button popoverTarget={id} aria-expanded={open} {...opener} /> : null}
       {/* biome-ignore lint/a11y/noStaticElementInteractions: Escape closes it and does nothing else on the page */}
       <div
         id={id}

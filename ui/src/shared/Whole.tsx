@@ -28,9 +28,7 @@ export function Whole(props: {
         {open && !decides ? (
           <Code language={typeof value === "string" ? "markdown" : "json"} readOnly label={label} text={text} />
         ) : (
-          <pre className="text">
-            <Foreign text={text} />
-          </pre>
+          <Foreign as="pre" className="text" text={text} />
         )}
       </section>
       <div className="row sm">

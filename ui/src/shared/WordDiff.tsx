@@ -23,22 +23,18 @@ export function WordDiff(props: { before: string; after: string; side: "both" | 
   );
   return (
     <div className="text">
-      {parts.map((part, index) =>
-        part.kind === "same" ? (
+      {parts.map(({ kind, text }, index) => {
+        const Kind = kind === "add" ? "ins" : "del";
+        return kind === "same" ? (
           // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text have no other name
-          <Same key={index} text={part.text} whole={side === "both"} />
-        ) : part.kind === "add" ? (
-          // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text have no other name
-          <ins key={index} className="ins">
-            {part.text}
-          </ins>
+          <Same key={index} text={text} whole={side === "both"} />
         ) : (
           // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text have no other name
-          <del key={index} className="del">
-            {part.text}
-          </del>
-        ),
-      )}
+          <Kind key={index} className={Kind}>
+            {text}
+          </Kind>
+        );
+      })}
     </div>
   );
 }

@@ -2,6 +2,15 @@
 import { newKey, post, segment } from "../api/client";
 import type { ActBody, Acted, Budget, NodeBudgets, StartBody, WorkspaceActed } from "../api/generated";
 
+export const PACES = [
+  { id: "AUTO", label: "Auto" },
+  { id: "INTERACTIVE", label: "Interactive" },
+] as const;
+export const MODES = [
+  { id: "PLANNING", label: "Planning" },
+  { id: "IMPLEMENTATION", label: "Implementation" },
+] as const;
+
 /** Acts on a workspace have paths of their own; everything else is a command of the cast, or a fork. */
 export type Act = ActBody | { do: "applyWorkspace" } | { do: "dropWorkspace" };
 

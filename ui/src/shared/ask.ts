@@ -1,6 +1,14 @@
 // Everything that is asked of the server goes through one cache: an answer is shared, a question that nobody
 // waits for any more is given up, and what could not be asked is asked again when the server is back.
-import { keepPreviousData, QueryCache, QueryClient, type UseQueryResult, useQuery } from "@tanstack/react-query";
+import {
+  keepPreviousData,
+  QueryCache,
+  QueryClient,
+  type UseQueryResult,
+  useMutation,
+  useQuery,
+} from "@tanstack/react-query";
+import { useRef } from "react";
 import { get, getText, type Query, Refusal } from "../api/client";
 import { noteRefusal } from "./live";
 
@@ -19,6 +27,7 @@ export const client = new QueryClient({
       refetchOnWindowFocus: false,
       placeholderData: keepPreviousData,
     },
+    mutations: { networkMode: "always" },
   },
 });
 
@@ -63,4 +72,22 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
 /** Asks anew, once the server is back: what failed, and what may have changed meanwhile. What was opened stays. */
 export function askAgain(): void {
   void client.invalidateQueries({ predicate: (query) => query.state.status === "error" || !query.meta?.once });
+}
+
+/** Something that a person does: once at a time, however often it is pressed. */
+export function useOnce<G, D>(act: (given: G) => Promise<D>, onDone?: (done: D, given: G) => void) {
+  const busy = useRef(false);
+  const { mutate, data, isPending, error, reset } = useMutation<D, Error, G>({
+    mutationFn: act,
+    onSuccess: (done, given) => onDone?.(done, given),
+    onSettled: () => {
+      busy.current = false;
+    },
+  });
+  const run = (given: G) => {
+    if (busy.current) return;
+    busy.current = true;
+    mutate(given);
+  };
+  return { run, done: data, busy: isPending, error, forget: reset };
 }

@@ -1,22 +1,30 @@
-// What a new cast may spend where nothing else is said: kept in this browser, and filled into the launch sheet.
+// What a cast may spend; and what a new one may where nothing else is said: kept in this browser, and filled into the launch sheet.
+import { count, money, short } from "./format";
 import { keep, kept } from "./kept";
 
-export interface Bounds {
-  maxTurns: string;
-  maxTokens: string;
-  maxCost: string;
-}
+/** Each bound, with what is spent of it. */
+export const BOUNDS = [
+  { field: "maxTurns", name: "Turns", of: "turns", show: count },
+  { field: "maxTokens", name: "Tokens", of: "tokens", show: short },
+  { field: "maxCost", name: "Cost", of: "cost", show: money },
+] as const;
+
+export type Bounds = Record<(typeof BOUNDS)[number]["field"], string>;
 export const NO_BOUNDS: Bounds = { maxTurns: "", maxTokens: "", maxCost: "" };
 const KEY = "materia.bounds";
 
 export function usualBounds(text: string | null = kept(KEY)): Bounds {
+  const bounds = { ...NO_BOUNDS };
   try {
-    const value = JSON.parse(text ?? "{}") as Partial<Record<keyof Bounds, unknown>>;
-    const number = (one: unknown) => (typeof one === "string" && /^\d+(\.\d+)?$/.test(one) ? one : "");
-    return { maxTurns: number(value?.maxTurns), maxTokens: number(value?.maxTokens), maxCost: number(value?.maxCost) };
+    const value = JSON.parse(text ?? "{}") as Record<string, unknown> | null;
+    for (const { field } of BOUNDS) {
+      const one = value?.[field];
+      if (typeof one === "string" && /^\d+(\.\d+)?$/.test(one)) bounds[field] = one;
+    }
   } catch {
-    return NO_BOUNDS;
+    // What cannot be read bounds nothing.
   }
+  return bounds;
 }
 
 export function keepBounds(bounds: Bounds): void {

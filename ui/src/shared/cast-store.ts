@@ -1,7 +1,8 @@
 // One cast as the page holds it: its events, and the fold over them. Everything that is shown comes from here.
 
 import { queryOptions } from "@tanstack/react-query";
-import { createStore, useStore } from "zustand";
+import { startTransition, useEffect, useRef, useState } from "react";
+import { createStore } from "zustand";
 import { get, segment } from "../api/client";
 import { field } from "../api/events";
 import type { CastView, EventLine, LiveWords } from "../api/generated";
@@ -15,8 +16,21 @@ export const WHOLE_MAX = 3000;
 const TAIL = 400;
 const PAGE = 1000;
 const CHECKPOINT_EVERY = 128;
-/** A flood of events is drawn at this pace, so that the page has time for who uses it. */
+/** A flood of events is drawn at this pace, and takes this share of the time at the most: the rest is for who uses the page. */
 const DRAW_EVERY_MS = 100;
+const DRAW_SHARE_MAX = 0.2;
+const DRAW_LATEST_MS = 1000;
+/** A press has the page for itself for so long. */
+const PRESS_MS = 100;
+let pressed = Number.NEGATIVE_INFINITY;
+for (const kind of ["pointerdown", "keydown"])
+  globalThis.addEventListener?.(
+    kind,
+    () => {
+      pressed = performance.now();
+    },
+    { capture: true, passive: true },
+  );
 const LIVE_LINES_MAX = 400;
 const LIVE_LINE_CHARS_MAX = 2000;
 /** All lines together: laying out much more than this at every frame would stop the page. */
@@ -39,8 +53,21 @@ export interface CastSnapshot {
   live: Record<string, LiveText>;
 }
 
-/** A part of what is held of a cast; only a change of that part draws its reader again. */
-export const useCast = <T>(store: CastStore, part: (held: CastSnapshot) => T): T => useStore(store.held, part);
+/**
+ * A part of what is held of a cast; only a change of that part draws its reader again. Events are drawn in a
+ * transition: a press is answered before them.
+ */
+export function useCast<T>(store: CastStore, part: (held: CastSnapshot) => T): T {
+  const [shown, show] = useState(() => part(store.get()));
+  const read = useRef(part);
+  read.current = part;
+  useEffect(() => {
+    const note = () => startTransition(() => show(() => read.current(store.get())));
+    note();
+    return store.held.subscribe(note);
+  }, [store]);
+  return shown;
+}
 
 let made = 0;
 
@@ -59,7 +86,9 @@ export class CastStore {
   private queue: EventLine[] = [];
   private news: LiveWords[] = [];
   private frame: number | ReturnType<typeof setTimeout> | null = null;
-  private flushed = Number.NEGATIVE_INFINITY;
+  private flushed = 0;
+  /** When the next events may be drawn. */
+  private drawsFrom = 0;
   private checkpoints = new Map<number, CastState>();
   private stopped: Promise<EventLine[]> | null = null;
   private catching = false;
@@ -169,13 +198,27 @@ export class CastStore {
   private schedule(): void {
     if (this.frame !== null) return;
     const run = () => {
+      const now = performance.now();
+      const held = pressed + PRESS_MS - now;
+      if (held > 0 && now < this.drawsFrom + DRAW_LATEST_MS) {
+        this.frame = setTimeout(run, held);
+        return;
+      }
       this.frame = null;
-      this.flushed = performance.now();
+      this.flushed = now;
+      this.drawsFrom = this.flushed + DRAW_EVERY_MS;
       this.flush();
     };
-    const rest = this.flushed + DRAW_EVERY_MS - performance.now();
+    const rest = this.drawsFrom - performance.now();
     // A hidden tab draws no frames, but its state must be current when the user comes back.
     this.frame = document.hidden || rest > 0 ? setTimeout(run, rest) : requestAnimationFrame(run);
+  }
+
+  /** The page has drawn what it was told last: where that took long, the next events wait. */
+  drawn(): void {
+    const now = performance.now();
+    const rest = (now - this.flushed) * (1 / DRAW_SHARE_MAX - 1);
+    this.drawsFrom = Math.max(this.drawsFrom, now + Math.min(rest, DRAW_LATEST_MS));
   }
 
   private flush(): void {

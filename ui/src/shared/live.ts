@@ -1,6 +1,6 @@
 // What is live on the page: one connection a tab, which carries summaries of all casts and the events of one.
 import { useQuery } from "@tanstack/react-query";
-import { useEffect } from "react";
+import { startTransition, useEffect, useState } from "react";
 import { create } from "zustand";
 import { address, authorised, doubt, get, provedAnew, Refusal } from "../api/client";
 import type {
@@ -89,7 +89,7 @@ export function useInbox(): InboxItem[] {
   return data?.items ?? NOTHING;
 }
 
-export const keyOf = (cast: { castId: string; project?: string | undefined }) => `${cast.project ?? ""}/${cast.castId}`;
+export const keyOf = (cast: Named) => `${cast.project ?? ""}/${cast.castId}`;
 
 function noteSummaries(summaries: CastSummary[]): void {
   const casts = new Map(state().casts);
@@ -142,7 +142,7 @@ function onMessage(message: Message): void {
       const waits = (one: CastSummary | undefined) =>
         `${one?.status} ${one?.waiting?.reason} ${one?.waiting?.node} ${one?.waiting?.message}`;
       if (fresh.some((one) => waits(one) !== waits(before.get(keyOf(one))) || one.status === "waiting")) inboxSoon();
-    }, 30);
+    }, 250);
   }
 }
 
@@ -211,40 +211,40 @@ export function watchedCast(): CastStore | null {
   return watched;
 }
 
-export function castPath(
-  cast: { castId: string; project?: string | undefined },
-  more: Record<string, string | number> = {},
-): string {
-  const query = new URLSearchParams(cast.project ? { project: cast.project } : {});
-  for (const [name, value] of Object.entries(more)) query.set(name, String(value));
-  const text = query.toString();
-  return `/casts/${encodeURIComponent(cast.castId)}${text ? `?${text}` : ""}`;
-}
-
 interface Named {
   castId: string;
-  project?: string | undefined;
+  project?: string | null | undefined;
 }
 
-export function comparePath(a: Named, b: Named): string {
-  const other = b.project && b.project !== a.project ? { otherProject: b.project } : {};
-  const query = new URLSearchParams({ ...(a.project ? { project: a.project } : {}), ...other }).toString();
-  const path = `/casts/${encodeURIComponent(a.castId)}/compare/${encodeURIComponent(b.castId)}`;
-  return `${path}${query ? `?${query}` : ""}`;
+/** A path with what is asked for behind it; what is not known is left out. */
+function pathTo(parts: string[], query: Record<string, string | number | null | undefined>): string {
+  const known = Object.entries(query).flatMap(([name, value]) => (value ? [[name, String(value)]] : []));
+  const search = new URLSearchParams(known).toString();
+  return `/${parts.map(encodeURIComponent).join("/")}${search ? `?${search}` : ""}`;
 }
+
+export const castPath = ({ castId, project }: Named, more: Record<string, string | number> = {}): string =>
+  pathTo(["casts", castId], { project, ...more });
+
+export const comparePath = (a: Named, b: Named): string =>
+  pathTo(["casts", a.castId, "compare", b.castId], {
+    project: a.project,
+    otherProject: b.project === a.project ? null : b.project,
+  });
 
 /** What waits for a person in a cast. */
-export function inboxPath(cast: { castId: string; project?: string | null | undefined }, back = false): string {
-  const project = cast.project ? { project: cast.project } : {};
-  return `/inbox?${new URLSearchParams({ cast: cast.castId, ...project, ...(back ? { back: "1" } : {}) })}`;
-}
+export const inboxPath = ({ castId, project }: Named, back = false): string =>
+  pathTo(["inbox"], { cast: castId, project, back: back ? "1" : null });
 
-const useClock = create(() => Date.now());
-let clockTimer: ReturnType<typeof setInterval> | null = null;
 /** The time, once a second while somebody looks. */
 export function useNow(active = true): number {
+  const [now, setNow] = useState(Date.now);
   useEffect(() => {
-    if (active && !clockTimer) clockTimer = setInterval(() => useClock.setState(Date.now(), true), 1000);
+    if (!active) return;
+    const tick = () => startTransition(() => setNow(Date.now()));
+    tick();
+    const timer = setInterval(tick, 1000);
+    return () => clearInterval(timer);
   }, [active]);
-  return useClock((now) => (active ? now : null)) ?? Date.now();
+  return active ? now : Date.now();
 }

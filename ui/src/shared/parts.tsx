@@ -1,10 +1,10 @@
 // Small parts that every page uses.
 import { Check, Copy } from "lucide-react";
-import { type KeyboardEvent, type ReactNode, useState } from "react";
+import { type ElementType, type HTMLAttributes, type KeyboardEvent, type ReactNode, useState } from "react";
 import { Lost } from "../api/client";
 import type { SocketState } from "../api/generated";
 import { useLive } from "./live";
-import { oneLine, pieces } from "./text";
+import { oneLine, type Piece, pieces } from "./text";
 
 export const stateWords: Record<SocketState, string> = {
   idle: "Idle",
@@ -84,20 +84,35 @@ export function State({ state, word, testid }: { state: SocketState; word?: stri
   );
 }
 
+interface ForeignProps extends Omit<HTMLAttributes<HTMLElement>, "children"> {
+  text: string | null | undefined;
+  mixed?: boolean;
+  /** The element that holds it; without one it is text of the element around it. */
+  as?: ElementType;
+}
+
 /** Text that somebody else wrote: as text, and with what nobody sees made visible. */
-export function Foreign({ text, mixed = false }: { text: string | null | undefined; mixed?: boolean }) {
+export function Foreign({ text, mixed = false, as: Holder, ...rest }: ForeignProps) {
   // What a server leaves out is shown as nothing.
   const cut = pieces(text ?? "", mixed);
-  if (cut.length === 1 && !cut[0]?.odd) return cut[0]?.text;
-  return cut.map((piece, index) =>
+  const marked = (piece: Piece, index: number) =>
     piece.odd ? (
-      // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text have no other name
       <span className="odd" key={index}>
         {piece.text}
       </span>
     ) : (
       piece.text
-    ),
+    );
+  const shown = cut.length === 1 && !cut[0]?.odd ? cut[0]?.text : cut.map(marked);
+  return Holder ? <Holder {...rest}>{shown}</Holder> : shown;
+}
+
+/** Stands where an answer is yet to come. */
+export function Reading({ what = "Reading…", className = "dim" }: { what?: string; className?: string }) {
+  return (
+    <p className={className} role="status">
+      {what}
+    </p>
   );
 }
 
@@ -170,7 +185,7 @@ export function Tabs<T extends string>(props: {
 
 export function Seg<T extends string>(props: {
   label: string;
-  items: { id: T; label: string }[];
+  items: readonly { id: T; label: string }[];
   now: T;
   onPick: (id: T) => void;
   small?: boolean;
@@ -194,20 +209,36 @@ export function Seg<T extends string>(props: {
   );
 }
 
+/** So many entries has a list that is closed, beside the one for all: a browser measures each of them. */
+const PICK_MAX = 40;
+
 export function Pick(props: {
   label: string;
   value: string;
-  options: { value: string; label: string }[];
+  options: { value: string; label: string | (() => string) }[];
+  /** The word for none of them, where that can be picked. */
+  any?: string;
   onPick: (value: string) => void;
   testid?: string;
 }) {
+  const [whole, setWhole] = useState(false);
+  const from = whole ? 0 : props.options.length - PICK_MAX;
+  const shown = props.options.filter(({ value }, place) => place >= from || value === props.value);
   return (
     <label className="pick">
       <span className="faint">{props.label}</span>
-      <select value={props.value} onChange={(event) => props.onPick(event.target.value)} data-testid={props.testid}>
-        {props.options.map((option) => (
+      <select
+        value={props.value}
+        onChange={(event) => props.onPick(event.target.value)}
+        onPointerDown={() => setWhole(true)}
+        onFocus={() => setWhole(true)}
+        onBlur={() => setWhole(false)}
+        data-testid={props.testid}
+      >
+        {props.any ? <option value="">{props.any}</option> : null}
+        {shown.map((option) => (
           <option key={option.value} value={option.value}>
-            {option.label}
+            {typeof option.label === "string" ? option.label : option.label()}
           </option>
         ))}
       </select>

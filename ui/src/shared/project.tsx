@@ -23,9 +23,7 @@ export function ProjectName() {
   return (
     <span className="project" title={project?.dir} data-testid="project-name">
       <FolderGit2 className="ico s" />
-      <span className="cut">
-        <Foreign text={project ? project.name : "All projects"} />
-      </span>
+      <Foreign as="span" className="cut" text={project ? project.name : "All projects"} />
     </span>
   );
 }
@@ -49,12 +47,8 @@ export function WhichProject({ title = "In which project?", children }: { title?
               data-testid={`project-${one.name}`}
               onClick={() => change({ project: one.id })}
             >
-              <strong>
-                <Foreign text={one.name} />
-              </strong>
-              <span className="mono dim">
-                <Foreign text={one.dir} mixed />
-              </span>
+              <Foreign as="strong" text={one.name} />
+              <Foreign as="span" className="mono dim" text={one.dir} mixed />
             </button>
           </li>
         ))}

@@ -31,7 +31,7 @@ function code(character: string): string {
 }
 
 // Characters without a shape: they change how others are read, or nobody sees them. The same rule as the program's
-// (crates/app/src/clean).
+// (crates/app/src/text/sanitize).
 const STRICT = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Zl}\p{Zp}\p{Noncharacter_Code_Point}]/gu;
 // What joins or colours an emoji does its work there, in names and prose, but in no command.
 const JOINER =

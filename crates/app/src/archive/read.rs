@@ -16,7 +16,7 @@ use super::lines::{
 };
 use super::{Altered, Archive, EVENT_BYTES_MAX, EVENTS_BYTES_MAX, FILE_BYTES_MAX, NAMED_BYTES_MAX};
 use crate::failure::Failure;
-use crate::sanitize;
+use crate::text::sanitize;
 
 /// The type of an event whose line cannot be read.
 const UNREADABLE: &str = "unreadable";

@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::fact::{Fact, Kind};
 use super::files;
 use crate::failure::Failure;
-use crate::sanitize;
+use crate::text::sanitize;
 
 /// The most files, and the most bytes in them, that are looked at.
 const FILES_MAX: usize = 2_000;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::fact::{Fact, Kind};
 use super::{About, Gate, Question, Untrusted, changed};
-use crate::sanitize;
+use crate::text::sanitize;
 
 /// How many commands of cases are shown.
 const SHOWN_MAX: usize = 20;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::fact::{Fact, Kind};
-use crate::sanitize;
+use crate::text::sanitize;
 
 /// How many lines of a change are shown, of those that went and of those that came.
 const LINES_MAX: usize = 6;

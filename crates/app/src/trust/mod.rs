@@ -371,7 +371,7 @@ fn files_of(parts: &[&Part]) -> Vec<String> {
 
 /// A text on one line, fit to be shown. What is approved is never cut.
 fn whole(text: &str) -> String {
-    crate::sanitize::one_line(text, usize::MAX)
+    crate::text::sanitize::one_line(text, usize::MAX)
 }
 
 /// Agent requests in a part.
@@ -427,7 +427,7 @@ fn steering(part: &Part) -> Vec<String> {
 }
 
 fn may_steer(socket: &str) -> String {
-    let socket = crate::sanitize::one_line(socket, 100);
+    let socket = crate::text::sanitize::one_line(socket, 100);
     format!("turns may control casts (begin, approve, carry on, end them): socket {socket}")
 }
 

@@ -61,7 +61,7 @@ impl<T> Untrusted<T> {
         let is_file = |fact: &&Fact| fact.kind == Kind::File;
         let other = |fact: &&Fact| approved.get(&fact.name) != Some(&fact.hash);
         if let Some(fact) = news.iter().filter(is_file).find(other) {
-            let name = crate::sanitize::one_line(&fact.name, 300);
+            let name = crate::text::sanitize::one_line(&fact.name, 300);
             return Err(Failure::trust(format!(
                 "`{name}` is not the file that was approved when the cast was handed over"
             )));

@@ -10,7 +10,7 @@ use super::agent_files::AgentFile;
 use super::changes::Change;
 use super::fact::Fact;
 use super::{files, whole};
-use crate::sanitize;
+use crate::text::sanitize;
 
 /// How much of a prompt is shown.
 const PROMPT_CHARS_MAX: usize = 200;

@@ -150,7 +150,7 @@ impl Approved {
     fn changed(&self, fact: &Fact) -> String {
         let how =
             if self.knows(fact) { "changed since it was approved" } else { "was not approved" };
-        let name = crate::sanitize::one_line(&fact.name, 200);
+        let name = crate::text::sanitize::one_line(&fact.name, 200);
         format!("{} `{name}` {how}", fact.kind.word())
     }
 

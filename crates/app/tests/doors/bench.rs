@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use materia_app::prepare::{self, Asked, Beginning, Origin, Ready};
+use materia_app::cast::prepare::{self, Asked, Beginning, Origin, Ready};
 use materia_app::trust::{Trusted, Untrusted};
 use materia_app::{Failure, Project, RunOptions};
 use materia_compiler::Sources;

@@ -1,7 +1,7 @@
 //! Links, and next steps.
 
-use materia_app::next_steps::{Next, NodeBound};
-use materia_app::{Failure, prepare};
+use materia_app::views::next_steps::{Next, NodeBound};
+use materia_app::{Failure, cast::prepare};
 use materia_compiler::link::Invocation;
 use materia_contract::{Budget, Do, NodeId};
 use serde_json::json;

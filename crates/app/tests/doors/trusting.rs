@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use materia_app::prepare::{self, GoingOn};
+use materia_app::cast::prepare::{self, GoingOn};
 use materia_app::trust::{Question, Untrusted};
 use materia_app::{Failure, RunOptions};
 use materia_contract::{RunCreated, RunId};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use materia_app::host::{Host, Submitted};
+use materia_app::cast::host::{Host, Submitted};
 use materia_contract::{
     Actor, Answer, CastStatus, Command, CommandId, Do, GlobalMode, NodeBudgets, NodeId, Pace, RunId,
 };

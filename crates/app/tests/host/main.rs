@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 
-use materia_app::host::{Host, Setting, Submitted};
+use materia_app::cast::host::{Host, Setting, Submitted};
 use materia_app::trust::{Cleared, Gate};
 use materia_contract::{
     Answer, Behavior, Budget, CastStatus, Command, CommandId, Do, ErrorCode, GlobalMode,
@@ -124,6 +124,7 @@ fn row(names: &[&str]) -> RunCreated {
         agents: materia_contract::Answerers::default(),
         key: None,
         workspace: None,
+        approved: None,
         journal_version: JOURNAL_VERSION_OF_PROJECT,
     }
 }

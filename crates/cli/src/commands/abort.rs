@@ -1,5 +1,5 @@
 use clap::Args;
-use materia_app::act::{self, Ended};
+use materia_app::cast::act::{self, Ended};
 use materia_contract::CastStatus;
 
 use crate::args::Global;

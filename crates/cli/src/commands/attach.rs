@@ -2,8 +2,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
-use materia_app::follow::{self, Following, Next};
-use materia_app::remote_output::{RemoteOutput, under_way};
+use materia_app::cast::follow::{self, Following, Next};
+use materia_app::views::remote_output::{RemoteOutput, under_way};
 use materia_contract::{CastStatus, Event, RunId};
 use materia_engine::{Committed, Journal, PAGE_BYTES, blocking, status_after};
 

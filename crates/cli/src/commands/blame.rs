@@ -1,5 +1,5 @@
 use clap::Args;
-use materia_app::blame;
+use materia_app::views::blame;
 use materia_contract::NodeId;
 
 use crate::args::Global;

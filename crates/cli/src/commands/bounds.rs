@@ -1,5 +1,5 @@
 use clap::Args;
-use materia_app::bounds;
+use materia_app::proof::bounds;
 
 use crate::args::Global;
 use crate::failure::{Exit, Failure};

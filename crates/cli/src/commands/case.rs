@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use materia_app::recorded::case;
+use materia_app::proof::recorded::case;
 use materia_contract::body::CaseBody;
 
 use crate::args::Global;
@@ -42,11 +42,7 @@ pub(crate) fn case(
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
     let (project, found) = Project::with_cast(&args.id, global)?;
-    let mut made = case::of(&project, &found)?;
-    if args.no_config {
-        made.config = None;
-        made.files.clear();
-    }
+    let made = case::of(&project, &found, !args.no_config)?;
     let own = made.config.is_some();
     let text = format!("{:#}\n", serde_json::json!(made));
     let Some(file) = &args.output else {

@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use materia_app::RunOptions;
-use materia_app::prepare::{self, Asked};
+use materia_app::cast::prepare::{self, Asked};
 
 use crate::args::{self, Bounds, Global};
 use crate::begin::{self, Vouched};

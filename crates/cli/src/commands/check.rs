@@ -2,7 +2,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use materia_app::workspace;
+use materia_app::cast::workspace;
 use materia_compiler::{LayerKind, Loaded};
 use materia_contract::body::{ExploreBody, Proof};
 use serde_json::json;
@@ -132,7 +132,7 @@ fn prove(
 ) -> Result<Vec<ExploreBody>, Failure> {
     let mut proofs = Vec::new();
     for name in loaded.config.loadouts.keys() {
-        let promised = materia_app::explore::promised(loaded, name);
+        let promised = materia_app::proof::explore::promised(loaded, name);
         if promised.is_empty() {
             continue;
         }

@@ -52,7 +52,7 @@ pub(crate) fn clean(
     let project = Project::here(global)?;
     let age = i64::try_from(args.older_than.as_micros()).unwrap_or(i64::MAX);
     let before = SystemClock.now().saturating_sub(age);
-    let cleaned = materia_app::workspace::clean(&project, before, args.dry_run)?;
+    let cleaned = materia_app::cast::workspace::clean(&project, before, args.dry_run)?;
     if terminal.json {
         terminal.data(&cleaned)?;
         return Ok(Exit::Done);

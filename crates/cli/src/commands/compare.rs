@@ -1,5 +1,5 @@
 use clap::Args;
-use materia_app::compare::{self, Side};
+use materia_app::views::compare::{self, Side};
 
 use crate::args::Global;
 use crate::failure::{Exit, Failure};

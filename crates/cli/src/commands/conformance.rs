@@ -16,10 +16,11 @@ use crate::terminal::Terminal;
 ///
 /// Each case is a JSON file with a configuration, arguments and what must come out. It runs in
 /// a scratch project of its own, with this same binary. A case says which programs run, so you are
-/// asked to approve new cases, like the configuration of a project.
+/// asked to approve new cases, like the configuration of a project. With `--journal nats://…` each case
+/// keeps its casts in a space of its own on those servers.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  materia conformance\n  materia conformance conformance/graph\n  materia conformance --trust --coverage\n\nExit status: 0 none failed, 1 some did, 2 no case was found, or they are not approved."
+    after_help = "Examples:\n  materia conformance\n  materia conformance conformance/graph\n  materia conformance --trust --coverage\n  materia conformance --journal nats://127.0.0.1:4222\n\nExit status: 0 none failed, 1 some did, 2 no case was found, or they are not approved."
 )]
 pub(crate) struct ConformanceArgs {
     /// A folder of cases, or one case
@@ -43,8 +44,13 @@ pub(crate) fn conformance(
         .map_err(|error| Failure::Broken(format!("cannot find this program: {error}")))?;
     let cases = materia_conformance::read(&args.path)
         .map_err(|error| Failure::resolution(sanitize::one_line(&error.to_string(), 1_000)))?;
-    approve(&cases, (&args.path, args.trust), &Project::here(global)?, terminal)?;
-    let verdicts = materia_conformance::run(&cases, &binary, &std::env::temp_dir());
+    let project = Project::here(global)?;
+    approve(&cases, (&args.path, args.trust), &project, terminal)?;
+    // One in the profile is for the casts of the user.
+    let named = project.place.journal.is_some();
+    let journal = project.nats_options()?.filter(|_| named).map(|options| options.url);
+    let (scratch, journal) = (std::env::temp_dir(), journal.as_deref());
+    let verdicts = materia_conformance::run(&cases, &binary, &scratch, journal);
     for verdict in &verdicts {
         print(verdict, terminal)?;
     }

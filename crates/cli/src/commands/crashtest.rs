@@ -2,8 +2,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use materia_app::RunOptions;
-use materia_app::crashtest::{self, Options};
-use materia_app::prepare::{self, Asked, Origin, Ready};
+use materia_app::cast::prepare::{self, Asked, Origin, Ready};
+use materia_app::proof::crashtest::{self, Options};
 use materia_contract::WorkspaceKind;
 
 use crate::args::Global;

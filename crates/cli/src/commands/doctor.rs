@@ -1,7 +1,7 @@
 use std::io::Write as _;
 
 use clap::Args;
-use materia_app::{agents, health};
+use materia_app::{cast::agents, project::health};
 use materia_contract::body::Health;
 
 use crate::args::Global;

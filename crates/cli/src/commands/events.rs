@@ -1,6 +1,6 @@
 use clap::Args;
-use materia_app::event_view::Shown;
-use materia_app::follow::{self, Following, Next};
+use materia_app::cast::follow::{self, Following, Next};
+use materia_app::views::event_view::Shown;
 use materia_contract::time::wall_time;
 use materia_contract::{CastStatus, EventBody, Record, RunId};
 use materia_engine::{Journal, PAGE_BYTES, blocking, status_after};

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use materia_app::explore::{self, Options};
+use materia_app::proof::explore::{self, Options};
 use materia_contract::Plan;
 use materia_contract::body::{ExploreBody, Proof};
 

@@ -2,8 +2,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use materia_app::archive::{self, Written};
-use materia_app::export;
-use materia_app::subject::Subject;
+use materia_app::views::export;
+use materia_app::views::subject::Subject;
 
 use crate::args::Global;
 use crate::failure::{Exit, Failure};

@@ -1,5 +1,5 @@
 use clap::Args;
-use materia_app::act::{self, Forking, Unfit};
+use materia_app::cast::act::{self, Forking, Unfit};
 
 use crate::args::{Global, RunOptions};
 use crate::cast_id;

@@ -1,8 +1,8 @@
 use std::time::Duration;
 
 use clap::Args;
-use materia_app::explore;
-use materia_app::fuzz::{self, Options};
+use materia_app::proof::explore;
+use materia_app::proof::fuzz::{self, Options};
 
 use crate::args::Global;
 use crate::failure::{Exit, Failure};

@@ -1,5 +1,5 @@
 use clap::Args;
-use materia_app::templates::{self, PROJECT_FILE, TEMPLATES};
+use materia_app::edit::templates::{self, PROJECT_FILE, TEMPLATES};
 use serde_json::json;
 
 use crate::args::Where;

@@ -52,7 +52,7 @@ pub(crate) fn journal(
     let (from, to) = (at(&args.from)?, at(&args.to)?);
     let (from, to) = (from.app().journal_to_copy()?, to.app().journal_to_copy()?);
     let casts = if args.casts.is_empty() {
-        materia_app::copy::all(&*from)?
+        materia_app::cast::copy::all(&*from)?
     } else {
         let parsed = args.casts.iter().map(|id| RunId::parse(id));
         parsed
@@ -61,7 +61,7 @@ pub(crate) fn journal(
     };
     let mut failed = None;
     for cast in casts {
-        match materia_app::copy::copy(&*from, &*to, &cast) {
+        match materia_app::cast::copy::copy(&*from, &*to, &cast) {
             Ok(copied) => tell(&copied, terminal)?,
             // The others are independent of it.
             Err(error) => {

@@ -1,5 +1,5 @@
 use clap::Args;
-use materia_app::prepare::{self, Asked};
+use materia_app::cast::prepare::{self, Asked};
 use materia_compiler::link::Invocation;
 
 use crate::args::{Bounds, Global, RunOptions, Workspace};

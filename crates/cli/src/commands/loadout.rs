@@ -1,7 +1,7 @@
 use std::io::Write as _;
 
 use clap::Args;
-use materia_app::bounds;
+use materia_app::proof::bounds;
 use materia_compiler::{Loaded, active_loadout, edit};
 use materia_contract::body::BoundOf;
 use serde_json::{Value, json};

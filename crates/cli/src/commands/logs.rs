@@ -1,7 +1,7 @@
 use clap::Args;
-use materia_app::follow::{self, Following, Next};
-use materia_app::remote_output::{RemoteOutput, Said, under_way};
-use materia_app::turn_output::{self, Which};
+use materia_app::cast::follow::{self, Following, Next};
+use materia_app::views::remote_output::{RemoteOutput, Said, under_way};
+use materia_app::views::turn_output::{self, Which};
 use materia_contract::NodeId;
 use materia_engine::{PAGE_BYTES, blocking, status_after};
 

@@ -1,5 +1,5 @@
 use clap::Args;
-use materia_app::turn_output::{self, Which};
+use materia_app::views::turn_output::{self, Which};
 
 use crate::args::Global;
 use crate::failure::{Exit, Failure};

@@ -1,6 +1,6 @@
 use clap::Args;
-use materia_app::subject::Subject;
-use materia_app::verify::{self, Mending};
+use materia_app::views::subject::Subject;
+use materia_app::views::verify::{self, Mending};
 use materia_contract::body::{Mismatch, ReplayBody, Verified};
 
 use crate::args::Global;

@@ -165,7 +165,8 @@ pub(crate) fn demo(
     no_open: bool,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    let global = Global::default();
+    // Its casts need no server and no worker.
+    let global = Global { journal: Some("sqlite".to_owned()), ..Global::default() };
     let args =
         ServeArgs { listen, project: vec![demo.project.clone()], no_resume: false, test_hooks };
     run_server(&args, Some(demo), &global, terminal, |serving, terminal| {
@@ -221,6 +222,15 @@ fn start_browser(file: &Path) -> bool {
     opener.is_ok()
 }
 
+/// A runtime for a process that stays.
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .thread_keep_alive(IDLE_THREAD_MAX)
+        .build()
+        .map_err(|error| Failure::Broken(format!("cannot start: {error}")))
+}
+
 fn run_server(
     args: &ServeArgs,
     demo: Option<Demo>,
@@ -232,11 +242,7 @@ fn run_server(
     return_memory();
     let listen = Listen::parse(args.listen.as_deref().unwrap_or(USUAL));
     let listen = listen.map_err(|error| Failure::usage(error.to_string()))?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .thread_keep_alive(IDLE_THREAD_MAX)
-        .build()
-        .map_err(|error| Failure::Broken(format!("cannot start: {error}")))?;
+    let runtime = runtime()?;
     runtime.block_on(async {
         let settings = Settings { demo, ..settings(args, listen, global)? };
         let serving = match materia_server::serve(settings.clone()).await {
@@ -310,6 +316,7 @@ async fn heed_signals(stop: impl Fn()) {
 
 /// Lets a thread return unused memory to the system while the server is idle.
 fn return_memory() {
+    #[cfg(feature = "jemalloc")]
     if let Err(error) = tikv_jemalloc_ctl::background_thread::write(true) {
         tracing::warn!("unused memory is returned late: {error}");
     }

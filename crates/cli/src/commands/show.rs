@@ -1,5 +1,5 @@
 use clap::Args;
-use materia_app::subject::Subject;
+use materia_app::views::subject::Subject;
 use materia_contract::{CastReport, CastStatus, Outcome, Visit};
 
 use crate::args::Global;

@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use materia_app::own_cases;
+use materia_app::proof::own_cases;
 use materia_conformance::{Author, BaseFile, CaseFile, Verdict};
 use materia_contract::EdgeId;
 use materia_contract::body::{TestBody, TestedAll, TestedCase, Untaken};

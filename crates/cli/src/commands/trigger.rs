@@ -1,5 +1,5 @@
 use clap::Args;
-use materia_app::act::step;
+use materia_app::cast::act::step;
 
 use crate::args::{Global, NoRun, RunOptions};
 use crate::continuation::Continuation;

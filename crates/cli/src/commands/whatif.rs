@@ -1,5 +1,5 @@
 use clap::Args;
-use materia_app::whatif;
+use materia_app::proof::whatif;
 
 use crate::args::Global;
 use crate::failure::{Exit, Failure};

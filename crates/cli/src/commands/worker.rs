@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use materia_app::worker::{Settings, Worker};
+use materia_app::cast::worker::{Settings, Worker};
 use materia_contract::{LABEL_RULE, is_label};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -14,8 +14,6 @@ use crate::run;
 use crate::sanitize;
 use crate::terminal::Terminal;
 
-/// How long a thread for blocking work waits for the next piece.
-const IDLE_THREAD_MAX: Duration = Duration::from_secs(2);
 /// How long tasks of the worker may take to end.
 const END_WAIT_MAX: Duration = Duration::from_secs(5);
 
@@ -28,8 +26,8 @@ const END_WAIT_MAX: Duration = Duration::from_secs(5);
 /// of a cast come from the space, and the worker asks nobody. Name the space with `--trust-space`
 /// to allow that. The accounts and permissions of NATS decide who can write to it.
 ///
-/// A cast works in the folder of its project. So a worker runs only casts that were started in the
-/// folder, and on the machine, in which it was started itself.
+/// A cast with a workspace of its own (`cast --workspace own`) runs on every worker. A cast in the
+/// folder of its project runs only on a worker that was started in that folder, on that machine.
 ///
 /// SIGTERM and Ctrl-C: the worker takes no more casts and begins no further turn. Turns that run
 /// have the time of `--grace` to end. Then other workers carry the casts on. A second signal ends
@@ -64,7 +62,8 @@ pub(crate) fn worker(
         return Err(Failure::usage(format!("`{wrong}` cannot be a label: {LABEL_RULE}")));
     }
     let mut project = Project::here(global)?;
-    project.place.yields = true;
+    let runtime = super::serve::runtime()?;
+    project.place.worker = Some(runtime.handle().clone());
     let Some(options) = project.nats_options()? else {
         return Err(Failure::usage(
             "a worker needs casts on NATS servers: name them with `--journal nats://HOST:PORT`, MATERIA_JOURNAL, or `journal` in your profile",
@@ -83,11 +82,6 @@ pub(crate) fn worker(
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
     materia_runners::name_driver();
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .thread_keep_alive(IDLE_THREAD_MAX)
-        .build()
-        .map_err(|error| Failure::Broken(format!("cannot start: {error}")))?;
     let say = terminal.err.clone();
     let done = runtime.block_on(async {
         let said = say.clone();

@@ -1,5 +1,5 @@
 use clap::Args;
-use materia_app::workspace;
+use materia_app::cast::workspace;
 use materia_contract::body::WorkspaceBody;
 
 use crate::args::Global;

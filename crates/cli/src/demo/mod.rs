@@ -12,7 +12,7 @@ pub(crate) use maintain::maintain;
 use std::path::{Path, PathBuf};
 
 use materia_app::RunOptions;
-use materia_app::prepare::{self, Asked, Origin, Ready};
+use materia_app::cast::prepare::{self, Asked, Origin, Ready};
 use materia_contract::{EventBody, RunId, WorkspaceKind};
 use materia_server::Demo;
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use materia_app::{archive, verify};
+use materia_app::{archive, views::verify};
 use materia_contract::body::{Mismatch, ReplayBody};
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! Archives without texts (V11): nothing that people, models and programs wrote is in them, and what is left is checked.
 
-use materia_app::{archive, verify};
+use materia_app::{archive, views::verify};
 use materia_contract::body::{Mismatch, ReplayBody};
 use serde_json::{Value, json};
 

@@ -6,10 +6,20 @@
 #[allow(dead_code, reason = "other tests use more of it")]
 mod bench;
 mod copying;
+mod corpus;
 mod deploy;
+mod exactly_once;
+mod files;
+mod kills;
+#[path = "../../../nats/tests/nats/proxy.rs"]
+#[allow(dead_code, reason = "other tests use more of it")]
+mod proxy;
+mod same;
+mod secure;
 #[path = "../../../nats/tests/nats/server.rs"]
 #[allow(dead_code, reason = "other tests use more of it")]
 mod server;
+mod serving;
 mod takeover;
 mod trust;
 mod workers;
@@ -89,10 +99,15 @@ fn a_cast_on_a_server_is_the_same_cast() {
     assert_eq!((list.len(), &list[0]["castId"]), (1, &json!("c1")));
     // The files beside the journal are on the machine that drove the cast.
     assert!(remote.has(".materia/c1/events.jsonl"));
+    assert!(remote.has(".materia/.gitignore"), "and kept out of version control");
     // Another space on the same server has none of it.
     let mut other = remote.command(&["--space", "other", "casts", "--json"]);
     let other: Ran = other.env("MATERIA_JOURNAL", servers.url()).output().unwrap().into();
     assert_eq!(other.exits(0).out, "");
+    let mut other = remote.command(&["--space", "other", "show", "c1"]);
+    let other: Ran = other.env("MATERIA_JOURNAL", servers.url()).output().unwrap().into();
+    assert!(other.err.contains("space `other`"), "{other:?}");
+    other.exits(2);
 }
 
 /// M7: commands of people reach a cast on a server, and it is carried on.

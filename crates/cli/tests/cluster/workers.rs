@@ -72,12 +72,18 @@ fn types(ran: &Ran) -> Vec<String> {
     ran.lines().iter().map(|event| event["type"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Events without hashes, which cover the id of the command that set the cast going.
-fn contents(ran: &Ran, bench: &Bench) -> Vec<String> {
-    let fields = ["seq", "ts", "type", "socket", "data"];
-    let kept = |event: Value| fields.map(|field| event[field].to_string()).join(" ");
+/// Events without their hashes, which cover the id of the command that set the cast going, without the folder of the
+/// project, and without the approval, which only a cast names that was handed to workers.
+pub(crate) fn contents(ran: &Ran, bench: &Bench) -> Vec<String> {
+    let fields = ["seq", "ts", "type", "nodeId", "data"];
     let folder = bench.project().to_string_lossy().into_owned();
-    ran.lines().into_iter().map(|event| kept(event).replace(&folder, "PROJECT")).collect()
+    let kept = |mut event: Value| {
+        if let Some(data) = event["data"].as_object_mut() {
+            data.remove("approved");
+        }
+        fields.map(|field| event[field].to_string()).join(" ").replace(&folder, "PROJECT")
+    };
+    ran.lines().into_iter().map(kept).collect()
 }
 
 pub(crate) fn events(bench: &Bench, servers: &Servers, id: &str) -> Vec<String> {

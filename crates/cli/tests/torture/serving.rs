@@ -28,7 +28,7 @@ pub(crate) fn ask(
     let server: Value = serde_json::from_slice(&said).ok()?;
     let host = server["url"].as_str()?.strip_prefix("http://")?.to_owned();
     let mut stream = TcpStream::connect(&host).ok()?;
-    stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
+    stream.set_read_timeout(Some(Duration::from_mins(5))).ok()?;
     let body = if method == "GET" { String::new() } else { body.to_string() };
     let request = format!(
         "{method} {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {}\r\nIdempotency-Key: {key}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
@@ -70,7 +70,11 @@ fn what_was_answered_is_there_once_however_often_the_server_dies() {
     // Approved once, by a cast of a person's own.
     bench.run(&["cast", "--no-request", "--cast-id", "first"]).exits(0);
     let (mut answered, mut number) = (BTreeMap::new(), 0);
-    for _ in 0..random::rounds(30, 100) {
+    let (rounds, mut round) = (random::rounds(30, 100), 0);
+    // On a busy machine few servers live long enough to answer: they live longer in further rounds.
+    while round < rounds || answered.len() <= 10 {
+        let life = random.time_below(LIFE_MAX * (1 + u32::try_from(round / rounds).unwrap()));
+        round += 1;
         let _ = std::fs::remove_file(bench.state().join("server.json"));
         let mut server = bench
             .command(&["serve", "--listen", "127.0.0.1:0"])
@@ -80,7 +84,6 @@ fn what_was_answered_is_there_once_however_often_the_server_dies() {
             .unwrap();
         until("the server answers", || get(&bench, "/api/health").is_some());
         let pid = Pid::from_child(&server);
-        let life = random.time_below(LIFE_MAX);
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 std::thread::sleep(life);
@@ -121,7 +124,6 @@ fn what_was_answered_is_there_once_however_often_the_server_dies() {
         casts.iter().all(|cast| cast["status"] == "completed")
     });
     let casts = all(&bench);
-    assert!(answered.len() > 10, "{}", answered.len());
     let mut keys = BTreeMap::<String, Vec<String>>::new();
     for cast in &casts {
         let id = cast["castId"].as_str().unwrap();

@@ -58,15 +58,21 @@ const PROMPTS: [(&str, &str); 10] = [
     ("Chain-Context", include_str!("../../../../loadouts/prompts/Chain-Context.md")),
 ];
 
-/// The shipped configuration as one document.
+/// The shipped configuration as one text.
 pub(crate) fn text() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
-        serde_json::to_string_pretty(&document()).expect("a document is data and always renders")
+        serde_json::to_string_pretty(document()).expect("a document is data and always renders")
     });
     &TEXT
 }
 
-fn document() -> Value {
+/// The same, read. It has no faults, so nothing but the tests looks for any.
+pub(crate) fn document() -> &'static Map<String, Value> {
+    static DOCUMENT: LazyLock<Map<String, Value>> = LazyLock::new(merged);
+    &DOCUMENT
+}
+
+fn merged() -> Map<String, Value> {
     let mut whole = Map::new();
     for text in DOCUMENTS {
         // A part that cannot be read would be missing; the tests of this module see to it.
@@ -87,7 +93,7 @@ fn document() -> Value {
             materia.insert("prompt".to_owned(), prompt.trim_end().into());
         }
     }
-    whole.into()
+    whole
 }
 
 #[cfg(test)]

@@ -74,6 +74,7 @@ fn created(plan: &Plan) -> RunCreated {
         timeline: 0,
         key: None,
         workspace: None,
+        approved: None,
         journal_version: JOURNAL_VERSION_OF_PROJECT,
     }
 }

@@ -38,6 +38,7 @@ pub enum Name {
     Changes,
     Inbox,
     Agents,
+    Workers,
     Trust,
     Approve,
     Config,
@@ -330,6 +331,12 @@ pub const ENDPOINTS: &[Endpoint] = &[
         "/api/agents",
         "Which agents could be asked here, as `doctor --json` says.",
         Answer::Json(of::<Health>),
+    ),
+    get(
+        Name::Workers,
+        "/api/workers",
+        "Workers of the spaces on NATS, as `workers --json` says; none where casts are in a file.",
+        Answer::Json(of::<s::Workers>),
     ),
     get(
         Name::Trust,

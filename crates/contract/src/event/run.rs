@@ -1,5 +1,7 @@
 //! Start, stop, resumption and end of a run.
 
+use std::collections::BTreeMap;
+
 use crate::schema::JsonSchema;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -55,6 +57,9 @@ pub struct RunCreated {
     /// Its workspace, where its turns do not work in the project folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<Box<OwnWorkspace>>,
+    /// The approval with which it was handed to the workers of a space on NATS. Other runs have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approved: Option<Box<SpaceApproval>>,
     /// The version of the event vocabulary.
     pub journal_version: u32,
 }
@@ -65,6 +70,17 @@ impl RunCreated {
     pub fn is_earlier(&self) -> bool {
         self.journal_version < super::JOURNAL_VERSION_OF_PROJECT
     }
+}
+
+/// The approval of a run that workers drive (M8).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SpaceApproval {
+    /// The user who approved its programs, and the machine.
+    pub by: String,
+    /// The files of its programs that were approved, by name, with their hashes.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, String>,
 }
 
 /// The key under which a cast was asked for, and a hash of what was asked.

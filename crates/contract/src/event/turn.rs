@@ -7,10 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
+use super::layers::{PromptLayer, stored_layers};
 use crate::time::Micros;
-use crate::{
-    Amount, ErrorCode, EventBody, FileState, GlobalMode, ScriptEntry, ToolsDoc, UtilityInput,
-};
+use crate::{Amount, ErrorCode, FileState, GlobalMode, ScriptEntry, ToolsDoc, UtilityInput};
 
 /// Data of `turn.started`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -36,7 +35,8 @@ pub struct TurnStarted {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<UtilityInput>,
     /// Where each part of the prompt comes from; laid end to end they are the prompt.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "stored_layers")]
+    #[schemars(with = "Vec<PromptLayer>")]
     pub layers: Vec<PromptLayer>,
     /// The provider session it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -93,20 +93,6 @@ fn file_state(
     refs: Option<&String>,
 ) -> Option<FileState> {
     Some(FileState { tree: tree?.clone(), head: head?.clone(), refs: refs?.clone() })
-}
-
-/// One part of a prompt.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct PromptLayer {
-    /// Its kind: `materia`, `request`, `incoming`, `item`, `followUp`, `mode`, `output`, …
-    pub name: String,
-    /// Where it comes from: a place in the configuration, a payload, an event.
-    pub origin: String,
-    /// Its first byte.
-    pub start: usize,
-    /// The byte behind its last.
-    pub end: usize,
 }
 
 /// The provider session of a turn.
@@ -346,6 +332,16 @@ pub struct TurnUsage {
     pub cost: Option<Amount>,
 }
 
+impl TurnUsage {
+    /// Tokens read and written, if either is known. A provider may report any number, so the sum saturates.
+    #[must_use]
+    pub fn tokens(&self) -> Option<u64> {
+        let (read, written) = (self.input_tokens, self.output_tokens);
+        let known = read.is_some() || written.is_some();
+        known.then(|| read.unwrap_or(0).saturating_add(written.unwrap_or(0)))
+    }
+}
+
 /// Data of `turn.failed`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -413,69 +409,4 @@ pub enum InterruptReason {
     Trust,
     /// The files of the workspace were changed from outside: it was not started.
     Workspace,
-}
-
-/// The event that starts or ends a turn.
-#[derive(Debug, Clone, Copy)]
-pub enum OfTurn<'a> {
-    /// It starts.
-    Started(&'a TurnStarted),
-    /// It ended by itself.
-    Completed(&'a TurnCompleted),
-    /// It failed.
-    Failed(&'a TurnFailed),
-    /// Its result is unknown.
-    Interrupted(&'a TurnInterrupted),
-}
-
-impl EventBody {
-    /// The data of the event, if it starts or ends a turn.
-    #[must_use]
-    pub fn of_turn(&self) -> Option<OfTurn<'_>> {
-        match self {
-            Self::TurnStarted(data) => Some(OfTurn::Started(data)),
-            Self::TurnCompleted(data) => Some(OfTurn::Completed(data)),
-            Self::TurnFailed(data) => Some(OfTurn::Failed(data)),
-            Self::TurnInterrupted(data) => Some(OfTurn::Interrupted(data)),
-            Self::RunCreated(_)
-            | Self::RunResumed(_)
-            | Self::RunWaiting(_)
-            | Self::RunCompleted(_)
-            | Self::RunFailed(_)
-            | Self::RunAborted(_)
-            | Self::RouteSelected(_)
-            | Self::HandoffSent(_)
-            | Self::PayloadDelivered(_)
-            | Self::PayloadConsumed(_)
-            | Self::StatePatched(_)
-            | Self::OutputFieldsIgnored(_)
-            | Self::CursorAdvanced(_)
-            | Self::LoopEntered(_)
-            | Self::LoopExhausted(_)
-            | Self::ItemSkipped(_)
-            | Self::FollowUpCaptured(_)
-            | Self::BudgetWarned(_)
-            | Self::NodeBlocked(_)
-            | Self::ModeChanged(_)
-            | Self::PayloadSuperseded(_)
-            | Self::PayloadDropped(_)
-            | Self::PayloadDeduplicated(_)
-            | Self::PayloadFiltered(_)
-            | Self::TimerSet(_)
-            | Self::TimerFired(_)
-            | Self::TurnRequested(_)
-            | Self::ApprovalRequested(_)
-            | Self::ApprovalGiven(_)
-            | Self::ApprovalDenied(_)
-            | Self::TimelineReached(_)
-            | Self::BudgetChanged(_)
-            | Self::RunRevived(_)
-            | Self::MessageReceived(_)
-            | Self::SocketFinished(_)
-            | Self::AgentsChosen(_)
-            | Self::StorageMeasured(_)
-            | Self::WorkspacePublishing(_)
-            | Self::WorkspacePublished(_) => None,
-        }
-    }
 }

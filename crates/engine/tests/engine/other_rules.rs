@@ -8,8 +8,8 @@ use materia_contract::{
     Record, RunId,
 };
 use materia_engine::{
-    Batch, Begun, Epoch, ForkError, Journal, MemoryJournal, Options, Unfolding, blocking, cast,
-    fork, forked, load_at, replay,
+    Batch, Begun, Epoch, ForkError, Journal, MemoryJournal, Options, ReplayError, Unfolding,
+    blocking, cast, fork, forked, load_at, replay,
 };
 use serde_json::Value;
 
@@ -25,12 +25,20 @@ fn records(journal: &MemoryJournal, id: &RunId) -> Vec<Record> {
 }
 
 /// A journal with these records, hashed as they are now.
-async fn of(mut records: Vec<Record>) -> MemoryJournal {
+async fn of(records: Vec<Record>) -> MemoryJournal {
+    kept(hashed(records)).await
+}
+
+fn hashed(mut records: Vec<Record>) -> Vec<Record> {
     let mut head = ChainHash::origin(&id());
     for record in &mut records {
         record.hash = record.hash_after(head);
         head = record.hash;
     }
+    records
+}
+
+async fn kept(records: Vec<Record>) -> MemoryJournal {
     let journal = MemoryJournal::default();
     let (run, records) = (id(), records.into());
     let batch =
@@ -58,6 +66,33 @@ async fn of_other_rules(upto: u64) -> MemoryJournal {
 fn ends(records: &[Record]) -> BTreeSet<u64> {
     let begun = records.iter().skip(1).filter(|it| it.input.is_some()).map(|it| it.seq - 1);
     begun.chain(records.last().map(|it| it.seq)).collect()
+}
+
+/// The event at which a replay finds a fault.
+fn fault(journal: &MemoryJournal) -> u64 {
+    match replay(journal, &id(), None) {
+        Err(ReplayError::Fault { seq, .. }) => seq,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_event_that_is_wrong_is_named_whichever_part_of_replay_finds_it() {
+    let whole = records(&lively().await, &id());
+    for place in 0..whole.len() {
+        let seq = whole[place].seq;
+        let mut unreadable = whole.clone();
+        unreadable[place].data = "7".to_owned();
+        assert_eq!(fault(&of(unreadable.clone()).await), seq, "no data of any event");
+        let mut and_broken = hashed(unreadable);
+        if let Some(next) = and_broken.get_mut(place + 1) {
+            next.wall += 1;
+            assert_eq!(fault(&kept(and_broken).await), seq, "and the chain breaks behind it");
+        }
+        let mut spaced = whole.clone();
+        spaced[place].data.push(' ');
+        assert_eq!(fault(&of(spaced).await), seq, "other bytes of the same data");
+    }
 }
 
 #[tokio::test(start_paused = true)]

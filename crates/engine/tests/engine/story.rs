@@ -85,6 +85,7 @@ pub(crate) fn of(nodes: IndexMap<NodeId, Node>, entry: &str) -> RunCreated {
         state: serde_json::Map::new(),
         key: None,
         workspace: None,
+        approved: None,
         journal_version: JOURNAL_VERSION_OF_PROJECT,
     }
 }

@@ -179,6 +179,7 @@ fn write_behind(
     folders: &Folders,
 ) -> Result<(), CatchUpError> {
     let mut inputs = Inputs::new(journal, run);
+    let mut lines = Vec::new();
     checked(journal, run, start, &mut |records| {
         let events: Vec<_> = records.iter().map(|record| record.event().ok()).collect();
         let mut items = Vec::with_capacity(records.len());
@@ -186,12 +187,13 @@ fn write_behind(
             let input = inputs.see(record, event.as_ref())?;
             items.push(Item { record, event: event.as_ref(), input });
         }
-        if let Some(news) = ViewUpdate::new(run, folders, items.into_iter()) {
+        lines.clear();
+        if let Some(news) = ViewUpdate::new(&mut lines, folders, items.into_iter()) {
             for step in news.steps {
                 cast.apply(step)?;
             }
             cast.let_go();
-            file.write_all(&news.lines).map_err(ViewProblem::at(path))?;
+            file.write_all(&lines).map_err(ViewProblem::at(path))?;
         }
         Ok(true)
     })
@@ -266,7 +268,7 @@ fn last_line(
         return Ok(Standing::Bad(LONGER));
     };
     let mut expected = Vec::new();
-    line::push(&mut expected, &record);
+    line::push_read(&mut expected, &record);
     if line != expected {
         return Ok(Standing::Bad("its last line was not the journal's"));
     }
@@ -320,7 +322,7 @@ fn every_line(
                 return Ok(false);
             }
             expected.clear();
-            line::push(&mut expected, record);
+            line::push_read(&mut expected, record);
             if found != expected {
                 verdict = Some(Standing::Bad("a line was not the journal's"));
                 return Ok(false);

@@ -1,12 +1,12 @@
 //! Whole inputs of utilities, for files that are made from the journal.
 //!
 //! The journal stores such an input in parts, most of which are in earlier events. While a run is driven the whole
-//! input is in memory; afterwards the run is folded from its first event up to the turn, only where a file needs it.
+//! input is in memory; afterwards the run is folded up to the turn, from its newest snapshot, only where a file needs it.
 
 use std::sync::Arc;
 
 use materia_contract::{ChainHash, Event, EventBody, Record, RunId, UtilityInput};
-use materia_engine::{Journal, Unfolding};
+use materia_engine::{Journal, Unfolding, load_at};
 use serde_json::Value;
 
 use super::catch_up::{CatchUpError, checked};
@@ -44,8 +44,12 @@ impl<'a> Inputs<'a> {
         Ok(self.fold.see(event))
     }
 
-    /// The fold of everything before the event at `seq`.
+    /// The fold of everything before the event at `seq`. A run that this version cannot load is read from its first
+    /// event, because the inputs in front of an unreadable event are known all the same.
     fn before(&self, seq: u64) -> Result<Fold, CatchUpError> {
+        if let Ok(run) = load_at(self.journal, self.run, seq - 1) {
+            return Ok(Fold::Done(Box::new(Unfolding::behind(run))));
+        }
         let mut fold = Fold::Done(Box::new(Unfolding::new(self.run.clone())));
         let start = (0, ChainHash::origin(self.run));
         checked(self.journal, self.run, start, &mut |records| {

@@ -7,6 +7,8 @@
 //!
 //! * Everything here can be rebuilt from the journal. Nothing is synced, and no failure here
 //!   stops a run: it is reported once, by [`Views::flush`].
+//! * Files are written in batches behind the runs: a quarter of a second after the event at the latest, when a run comes
+//!   to rest, and before a program starts that may read them ([`Observer::on_file`]).
 //! * The files of an event are written before its line. So the last complete line says how far
 //!   the views are, and after a crash [`Views::catch_up`] goes on from there.
 //! * One writer a cast: a caller of [`Views::catch_up`] or [`Views::verify`], or an observer of the
@@ -29,8 +31,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 
-use materia_contract::{Event, Folders, Record, RunId};
-use materia_engine::{BoxFuture, Committed, Journal, Observer};
+use materia_contract::{CastStatus, Event, Folders, Record, RunId};
+use materia_engine::{BoxFuture, Committed, Journal, Observer, status_after};
 
 pub use catch_up::{CatchUp, CatchUpError};
 pub use file::ViewProblem;
@@ -114,6 +116,10 @@ impl Observer for Views {
         let bytes = records + news.events.iter().map(inputs::memory).sum::<usize>();
         // The thread computes the effect on the files, so that the run is not slowed down.
         self.queue.push(Message::ViewUpdate(news.clone()), bytes);
+        let status = news.records.iter().rev().find_map(|record| status_after(&record.kind));
+        if status.is_some_and(|status| status != CastStatus::Running) {
+            self.queue.hurry();
+        }
     }
 
     fn room(&self) -> Option<BoxFuture<'static, ()>> {

@@ -11,8 +11,13 @@ use super::writer::Message;
 /// The most bytes that may wait; beyond it runs wait for the views.
 const WAITING_BYTES_MAX: usize = 2 << 20;
 
-/// How long the thread gathers messages before it writes. A flush, the end or a full queue cuts this short.
-const GATHER: Duration = Duration::from_millis(5);
+/// Bytes at which the thread writes at once, long before the queue is full: so no run waits, and little is left to
+/// write when a run ends.
+const BATCH_BYTES: usize = 256 << 10;
+
+/// How long the thread gathers messages before it writes. It writes earlier if a batch is full, a run comes to rest, or
+/// a caller waits for the files.
+const GATHER: Duration = Duration::from_millis(250);
 
 #[derive(Default)]
 pub(super) struct Queue {
@@ -29,7 +34,7 @@ struct State {
     bytes: usize,
     /// The thread sleeps until there is something.
     idle: bool,
-    /// A caller waits for the thread.
+    /// The thread does not gather any longer.
     urgent: bool,
     life: Life,
 }
@@ -57,12 +62,20 @@ impl Queue {
         }
         state.bytes += bytes;
         state.waiting.push(message);
+        let full = state.bytes >= BATCH_BYTES && !state.urgent;
+        state.urgent |= full;
         // A thread that gathers wakes by itself; waking it for every step would cost more than
         // the step.
-        if state.idle {
+        if state.idle || full {
             state.idle = false;
             self.news.notify_one();
         }
+    }
+
+    /// Makes the thread write now.
+    pub(super) fn hurry(&self) {
+        self.state().urgent = true;
+        self.news.notify_one();
     }
 
     /// A future that completes when there is room; `None` where there is room now.

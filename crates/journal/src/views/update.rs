@@ -6,7 +6,7 @@ use std::sync::Arc;
 use materia_contract::time::Micros;
 use materia_contract::{
     Behavior, CastStatus, ChainHash, ErrorCode, Event, EventBody, Folders, InterruptReason, NodeId,
-    OfTurn, Record, RunCreated, RunId, TurnOutput,
+    OfTurn, Record, RunCreated, TurnOutput,
 };
 use materia_engine::status_after;
 use serde_json::Value;
@@ -16,13 +16,10 @@ use super::line;
 /// Events of one run that follow one another.
 #[derive(Debug)]
 pub(super) struct ViewUpdate {
-    pub(super) run: RunId,
     /// The place of the first.
     pub(super) first: u64,
     /// The place and hash of the last.
     pub(super) last: (u64, ChainHash),
-    /// Their lines.
-    pub(super) lines: Vec<u8>,
     /// Further steps for these events, in order.
     pub(super) steps: Vec<Step>,
 }
@@ -99,23 +96,22 @@ pub(super) struct Item<'a> {
 }
 
 impl ViewUpdate {
-    /// `None` if there are none. An event that this version cannot read has a line and no files.
+    /// Adds the lines of the events to `lines`. `None` if there are none. An event that this version cannot read has a
+    /// line and no files.
     pub(super) fn new<'a>(
-        run: &RunId,
+        lines: &mut Vec<u8>,
         folders: &Folders,
         items: impl Iterator<Item = Item<'a>>,
     ) -> Option<Self> {
         let mut news: Option<Self> = None;
         for Item { record, event, input } in items {
             let news = news.get_or_insert_with(|| Self {
-                run: run.clone(),
                 first: record.seq,
                 last: (record.seq, record.hash),
-                lines: Vec::new(),
                 steps: Vec::new(),
             });
             news.last = (record.seq, record.hash);
-            line::push(&mut news.lines, record);
+            line::push(lines, record, event);
             news.steps.extend(event.and_then(|event| step(event, input, folders)));
             news.steps.extend(status_after(&record.kind).map(Step::Status));
         }

@@ -45,18 +45,15 @@ pub(super) struct ViewWriter {
     queue: Arc<Queue>,
     casts: HashMap<RunId, Kept>,
     open: OpenFiles,
-    /// Room for lines, which the next cast takes over from the last.
-    spare: Vec<u8>,
+    /// Memory for the lines of a batch.
+    lines: Vec<u8>,
     /// The first problem that was not reported yet.
     problem: Option<ViewProblem>,
 }
 
-/// A cast and what is still to be written of it.
+/// A cast that is written.
 struct Kept {
     cast: Cast,
-    lines: Vec<u8>,
-    /// The lines begin the file.
-    fresh: bool,
     /// Something went wrong. What comes after it would not fit, so nothing is written until
     /// the cast is caught up.
     broken: bool,
@@ -64,120 +61,78 @@ struct Kept {
 
 impl Kept {
     fn new(cast: Cast) -> Self {
-        Self { cast, lines: Vec::new(), fresh: false, broken: false }
+        Self { cast, broken: false }
     }
 }
 
 impl ViewWriter {
     pub(super) fn new(root: PathBuf, project: Folders, queue: Arc<Queue>) -> Self {
-        let (casts, open, spare) = (HashMap::new(), OpenFiles::default(), Vec::new());
-        Self { root, project, queue, casts, open, spare, problem: None }
+        let (casts, open, lines) = (HashMap::new(), OpenFiles::default(), Vec::new());
+        Self { root, project, queue, casts, open, lines, problem: None }
     }
 
     pub(super) fn work(mut self) {
         let queue = Arc::clone(&self.queue);
         let _end = EndWithThread(Arc::clone(&queue));
         while let Some(messages) = queue.take() {
-            let mut touched = Vec::new();
+            let mut batch = Batch::default();
             for message in messages {
                 match message {
-                    Message::ViewUpdate(news) => {
-                        let items = news.records.iter().zip(news.events.iter());
-                        let items = items.map(|(record, event)| Item {
-                            record,
-                            event: Some(event),
-                            input: None,
-                        });
-                        let folders = super::folders(&self.project, &self.root, &news.run);
-                        if let Some(news) = ViewUpdate::new(&news.run, &folders, items) {
-                            self.turn_to(touched.last(), &news.run);
-                            touched.push(news.run.clone());
-                            self.take_in(news);
-                        }
-                    }
+                    Message::ViewUpdate(news) => batch.add(news),
                     Message::Flush(answer) => {
-                        self.write_out(&mut touched);
+                        self.write(&mut batch);
                         self.note_all();
                         let problem = self.problem.take().map_or(Ok(()), Err);
                         // The caller may be gone.
                         let _ = answer.send(problem);
                     }
                     Message::Reached(answer) => {
-                        self.write_out(&mut touched);
+                        self.write(&mut batch);
                         let _ = answer.send(());
                     }
                     Message::Release { run, answer } => {
-                        self.write_out(&mut touched);
+                        self.write(&mut batch);
                         self.casts.remove(&run);
                         self.open.close(&run);
                         let _ = answer.send(());
                     }
                     Message::Know { run, cast } => {
+                        self.write(&mut batch);
                         self.casts.insert(run, Kept::new(*cast));
                     }
                 }
             }
-            self.write_out(&mut touched);
+            self.write(&mut batch);
             self.forget();
         }
         self.note_all();
     }
 
-    /// One cast at a time has folders open.
-    fn turn_to(&mut self, before: Option<&RunId>, run: &RunId) {
-        let before = before.filter(|before| *before != run);
-        if let Some(kept) = before.and_then(|before| self.casts.get_mut(before)) {
-            kept.cast.let_go();
-        }
-    }
-
-    /// Writes the files of some events and keeps their lines for the next write.
-    fn take_in(&mut self, news: ViewUpdate) {
-        let kept = self.casts.entry(news.run.clone()).or_insert_with(|| {
-            Kept::new(Cast::new(news.run.clone(), self.root.join(news.run.as_str())))
-        });
-        if kept.broken {
-            return;
-        }
-        let result = if kept.cast.last.is_some_and(|(seq, _)| seq + 1 != news.first) {
-            let source = io::Error::other("events before the newest ones have not come here");
-            Err(ViewProblem { path: kept.cast.events_file(), source })
-        } else {
-            news.steps.into_iter().try_for_each(|step| kept.cast.apply(step))
-        };
-        match result {
-            Ok(()) => {
-                kept.fresh |= news.first == 1;
-                kept.cast.last = Some(news.last);
-                if kept.lines.capacity() == 0 {
-                    kept.lines = std::mem::take(&mut self.spare);
-                }
-                kept.lines.extend_from_slice(&news.lines);
-            }
-            Err(problem) => {
-                kept.broken = true;
-                self.problem.get_or_insert(problem);
-            }
-        }
-    }
-
-    /// Writes the lines of the casts named, each in one write.
-    fn write_out(&mut self, touched: &mut Vec<RunId>) {
-        for run in touched.drain(..) {
-            let Some(kept) = self.casts.get_mut(&run) else {
-                continue;
-            };
-            kept.cast.let_go();
-            if kept.lines.is_empty() {
+    /// Writes what came of each cast in one go, so that its folders are opened once.
+    fn write(&mut self, batch: &mut Batch) {
+        for (run, news) in batch.take() {
+            let kept = self
+                .casts
+                .entry(run.clone())
+                .or_insert_with(|| Kept::new(Cast::new(run.clone(), self.root.join(run.as_str()))));
+            if kept.broken {
                 continue;
             }
-            let mut lines = std::mem::take(&mut kept.lines);
-            let mut result = self.open.append(&run, &kept.cast, kept.fresh, &lines);
-            if lines.capacity() <= SPARE_BYTES_MAX {
-                lines.clear();
-                self.spare = lines;
+            let folders = super::folders(&self.project, &self.root, &run);
+            self.lines.clear();
+            let mut fresh = false;
+            let mut decisions = news.iter();
+            let written = decisions.try_for_each(|news| {
+                fresh |= take_in(&mut kept.cast, news, &folders, &mut self.lines)?;
+                Ok(())
+            });
+            kept.cast.let_go();
+            // Events whose files are there have their lines, also where a later file could not be written.
+            let mut appended = Ok(());
+            if !self.lines.is_empty() {
+                appended = self.open.append(&run, &kept.cast, fresh, &self.lines);
             }
-            kept.fresh = false;
+            let mut result = written.and(appended);
             if result.is_ok() && kept.cast.manifest_is_due() {
                 result = kept.cast.note();
             }
@@ -186,6 +141,8 @@ impl ViewWriter {
                 self.open.close(&run);
                 self.problem.get_or_insert(problem);
             }
+            self.lines.clear();
+            self.lines.shrink_to(SPARE_BYTES_MAX);
         }
     }
 
@@ -209,6 +166,54 @@ impl ViewWriter {
             });
         }
     }
+}
+
+/// News to be written: casts in the order of their first news, each with its news in their order.
+#[derive(Default)]
+struct Batch {
+    casts: Vec<(RunId, Vec<Committed>)>,
+    places: HashMap<RunId, usize>,
+}
+
+impl Batch {
+    fn add(&mut self, news: Committed) {
+        if let Some(place) = self.places.get(&news.run) {
+            self.casts[*place].1.push(news);
+            return;
+        }
+        self.places.insert(news.run.clone(), self.casts.len());
+        self.casts.push((news.run.clone(), vec![news]));
+    }
+
+    fn take(&mut self) -> Vec<(RunId, Vec<Committed>)> {
+        self.places.clear();
+        std::mem::take(&mut self.casts)
+    }
+}
+
+/// Writes the files of a decision and adds its lines to `lines`, unless one of the files cannot be written. Says whether
+/// they begin the file.
+fn take_in(
+    cast: &mut Cast,
+    news: &Committed,
+    folders: &Folders,
+    lines: &mut Vec<u8>,
+) -> Result<bool, ViewProblem> {
+    let items = news.records.iter().zip(news.events.iter());
+    let items = items.map(|(record, event)| Item { record, event: Some(event), input: None });
+    let before = lines.len();
+    let Some(news) = ViewUpdate::new(lines, folders, items) else { return Ok(false) };
+    let written = if cast.last.is_some_and(|(seq, _)| seq + 1 != news.first) {
+        let source = io::Error::other("events before the newest ones have not come here");
+        Err(ViewProblem { path: cast.events_file(), source })
+    } else {
+        news.steps.into_iter().try_for_each(|step| cast.apply(step))
+    };
+    match written {
+        Ok(()) => cast.last = Some(news.last),
+        Err(_) => lines.truncate(before),
+    }
+    written.map(|()| news.first == 1)
 }
 
 /// Ends the queue with the thread, even after a panic.

@@ -14,8 +14,8 @@ use tempfile::tempdir;
 use crate::story::batch;
 
 const CASTS: [(&str, u64, &str); 2] = [
-    ("folder", 59, "d0e1c917ba8b5f893985005e1fab9533ca4a73b4c4cecca87b4654b4a6e6c990"),
-    ("workspace", 58, "b5ab8cbe82e35c4bde0e000e977ee180f83eb97426387c3ba86844c3331d2090"),
+    ("folder", 59, "944af9eb41c76e2721e98418106a01d5cc0a27c7e29c30049ae0ae0332dc0bd7"),
+    ("workspace", 58, "99d55f8ebe7c8928c11b1e29164ea0235b52336ea3b59b96d966a997eb2c58c4"),
 ];
 
 /// A row of `decisions`.

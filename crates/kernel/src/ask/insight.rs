@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::ask::scope::Scope;
 use crate::ask::work::{self, ContextPack};
-use crate::ask::{approval, output, taking};
+use crate::ask::{approval, taking};
 use crate::state::{Payload, Run};
 
 /// The payloads that a turn of a node would take now, in order.
@@ -129,7 +129,7 @@ pub fn iterates(run: &Run, index: usize) -> bool {
 #[must_use]
 pub fn has_elements(run: &Run, index: usize) -> bool {
     let Some(foreach) = &run.node(index).1.foreach else { return true };
-    let list = output::list_at(&Scope::of(run), &foreach.items);
+    let list = Scope::of(run).list(&foreach.items);
     iterates(run, index) || list.is_some_and(|items| !items.is_empty())
 }
 

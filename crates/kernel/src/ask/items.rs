@@ -5,7 +5,6 @@ use std::sync::Arc;
 use materia_contract::Loop;
 use serde_json::Value;
 
-use crate::ask::output;
 use crate::ask::scope::Scope;
 use crate::shorten::item_label;
 use crate::state::{ItemId, LoopState, Region, Run};
@@ -99,7 +98,7 @@ pub(crate) fn list_of(run: &Run, plan: &Loop) -> Option<Arc<Vec<Value>>> {
         (Some(generator), _) => {
             Some(run.nodes[run.index_of(generator)].produced.clone().unwrap_or_default())
         }
-        (None, Some(path)) => output::list_at(&Scope::of(run), path).map(Arc::new),
+        (None, Some(path)) => Scope::of(run).list(path).map(Arc::new),
         (None, None) => None,
     }
 }

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use materia_contract::number;
 use materia_contract::{
-    Behavior, Condition, ErrorCode, Node, Parse, Path, Root, TurnOutput, VerdictFrom,
+    Behavior, Condition, ErrorCode, Node, Parse, Root, TurnOutput, VerdictFrom,
 };
 use serde_json::{Map, Value, json};
 
@@ -335,16 +335,6 @@ fn copy_assigned(
             }
             // Only the output owes its paths; a variable may simply not be there yet.
             None => {}
-        }
-    }
-}
-
-/// The list at a path, or `None` where there is none or something else.
-pub(crate) fn list_at(scope: &Scope<'_>, path: &Path) -> Option<Vec<Value>> {
-    match scope.get(path)?.into_owned() {
-        Value::Array(list) => Some(list),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
-            None
         }
     }
 }

@@ -62,6 +62,18 @@ impl<'a> Scope<'a> {
         }
     }
 
+    /// The list at a path, or `None` where there is none or something else.
+    pub(crate) fn list(&self, path: &Path) -> Option<Vec<Value>> {
+        match self.get(path)?.into_owned() {
+            Value::Array(list) => Some(list),
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Object(_) => None,
+        }
+    }
+
     fn variable(&self, steps: &[String]) -> Option<Cow<'a, Value>> {
         let Some((name, rest)) = steps.split_first() else {
             let mut all = self.state.clone();

@@ -189,7 +189,7 @@ fn deny_and_lead_on(
     let index = run.index_of(node);
     let context = reason.clone().unwrap_or_else(|| REFUSED.to_owned());
     draft.emit_at(node, ApprovalDenied { hash, reason, route: true });
-    schedule::refuse(draft, index, &context);
+    schedule::refuse(draft, index, context);
 }
 
 /// A person asks for a turn.

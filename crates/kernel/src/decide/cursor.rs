@@ -3,33 +3,27 @@
 use std::sync::Arc;
 
 use materia_contract::{
-    Condition, CursorAdvanced, END, EdgeId, ErrorCode, Exit, LoopEntered, LoopExhausted, NodeId,
+    Condition, CursorAdvanced, END, ErrorCode, Exit, LoopEntered, LoopExhausted, NodeId,
     RouteSelected,
 };
 use serde_json::Value;
 
 use crate::ask::skipping::{self, Skippable};
 use crate::ask::{items, route};
+use crate::decide::agenda::{Arrival, Due, Exhausted, Leaving};
 use crate::decide::draft::Draft;
-use crate::decide::{deliver, settle};
+use crate::decide::{deliver, ending};
 
 /// A payload arrives at a node: loops around it that its sender was not in are entered on the way.
 ///
 /// A loop without items is exhausted before any member runs (G15) and takes its exit as if its last
 /// member had finished without a verdict (D20).
-pub(crate) fn arrive(
-    draft: &mut Draft<'_>,
-    sender: usize,
-    turn: Option<u64>,
-    edge: &EdgeId,
-    to: &NodeId,
-    exited: &mut Vec<String>,
-) {
+pub(crate) fn arrive(draft: &mut Draft<'_>, arrival: Arrival) {
+    let Arrival { sender, turn, edge, to, mut exited } = arrival;
     let run = draft.run();
-    let target = run.index_of(to);
     let inside = &run.node(sender).1.loops;
     let entered: Vec<String> = run
-        .node(target)
+        .node(run.index_of(&to))
         .1
         .loops
         .iter()
@@ -40,18 +34,17 @@ pub(crate) fn arrive(
         if enter(draft, &region) == Some(0) {
             if exited.iter().filter(|left| **left == region).count() > 1 {
                 let message = format!("loop `{region}` is empty and its exit leads back into it");
-                let socket = Some(to.clone());
-                settle::fail(draft, ErrorCode::NoAdvance, message, socket, Vec::new(), None);
+                ending::fail(draft, ErrorCode::NoAdvance, message, Some(to), Vec::new(), None);
                 return;
             }
             exited.push(region.clone());
-            let way = Way { from: None, via: Some(edge.clone()), sender, turn, verdict: None };
-            exit(draft, &region, &way, exited);
+            let by = Leaving { node: sender, turn, verdict: None };
+            draft.then(Due::Exit(Exhausted { region, from: None, via: Some(edge), by, exited }));
             return;
         }
     }
     let from = draft.run().node(sender).0.clone();
-    deliver::send(draft, &from, turn, edge, to);
+    deliver::send(draft, &from, turn, &edge, &to);
 }
 
 /// Enters a loop; says how many items it has, where it has a list.
@@ -67,47 +60,39 @@ pub(crate) fn enter(draft: &mut Draft<'_>, region: &str) -> Option<u32> {
     count
 }
 
-/// Effect of a completed turn on the loop around its node.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Moved {
-    /// The node's own edges lead on.
-    Routes,
-    /// The loop is exhausted and its exit was taken.
-    Exited,
+/// A node is done with its item: the loop around it may move on, then the edges lead on (G12).
+pub(crate) fn leave(draft: &mut Draft<'_>, leaving: Leaving) {
+    let due = match advance(draft, leaving) {
+        Some(exhausted) => Due::Exit(exhausted),
+        None => Due::Edges(leaving, None),
+    };
+    draft.then(due);
 }
 
-/// Moves the cursor of the innermost loop, if the node does that (G11), and takes the loop's exit
-/// where nothing is left.
-pub(crate) fn advance(
-    draft: &mut Draft<'_>,
-    node: usize,
-    turn: Option<u64>,
-    verdict: Option<bool>,
-) -> Moved {
+/// Moves the cursor of the innermost loop, if the node does that (G11); gives the loop if nothing is left in it.
+fn advance(draft: &mut Draft<'_>, by: Leaving) -> Option<Exhausted> {
     let run = draft.run();
-    let (id, plan) = run.node(node);
-    let (Some(when), Some(region)) = (plan.advance, plan.loops.last()) else {
-        return Moved::Routes;
-    };
-    if !route::matching(when, verdict) {
-        return Moved::Routes;
+    let (id, plan) = run.node(by.node);
+    let (when, region) = (plan.advance?, plan.loops.last()?);
+    if !route::matching(when, by.verdict) {
+        return None;
     }
     let (id, region) = (id.clone(), region.clone());
     let (place, _, plan) =
         run.plan().loops.get_full(&region).expect("nodes name loops of the plan");
     let state = &run.loops[place];
     let late = if state.items.is_none() { items::list_of(run, plan) } else { None };
-    let Some(items) = state.items.clone().or_else(|| late.clone()) else {
-        return Moved::Routes;
-    };
+    let items = state.items.clone().or_else(|| late.clone())?;
     let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
     let index = state.index + 1;
-    if !moves(draft, &id, &region, (index, count), late) {
-        return Moved::Routes;
-    }
-    let way = Way { from: Some(id), via: None, sender: node, turn, verdict };
-    exit(draft, &region, &way, &mut vec![region.clone()]);
-    Moved::Exited
+    let exhausted = moves(draft, &id, &region, (index, count), late);
+    exhausted.then(|| Exhausted {
+        exited: vec![region.clone()],
+        region,
+        from: Some(id),
+        via: None,
+        by,
+    })
 }
 
 /// The cursor of a loop moves to an item; says whether none is left. `late` is the list, where it is frozen just now.
@@ -132,35 +117,26 @@ pub(crate) fn move_on(draft: &mut Draft<'_>, found: &Skippable) {
     let (id, verdict) = (run.node(found.mover).0.clone(), skipping::verdict_of(run, found.mover));
     let Some((region, _)) = run.plan().loops.get_index(found.region) else { return };
     let region = region.clone();
+    let by = Leaving { node: found.mover, turn: None, verdict };
     if moves(draft, &id, &region, (found.index + 1, found.count), None) {
-        let verdict = Some(false);
-        let way = Way { from: Some(id), via: None, sender: found.mover, turn: None, verdict };
-        exit(draft, &region, &way, &mut vec![region.clone()]);
+        let by = Leaving { verdict: Some(false), ..by };
+        let exited = vec![region.clone()];
+        draft.then(Due::Exit(Exhausted { region, from: Some(id), via: None, by, exited }));
     } else {
-        settle::routed(draft, found.mover, None, verdict, None);
+        draft.then(Due::Edges(by, None));
     }
 }
 
-/// How a loop was left.
-struct Way {
-    /// The member that exhausted it; an empty loop has none, and any exit counts.
-    from: Option<NodeId>,
-    /// The edge that led into an empty loop.
-    via: Option<EdgeId>,
-    sender: usize,
-    turn: Option<u64>,
-    verdict: Option<bool>,
-}
-
 /// Takes the way out of an exhausted loop (G14): the verdict's own exit, then `always`, then the end.
-fn exit(draft: &mut Draft<'_>, region: &str, way: &Way, exited: &mut Vec<String>) {
-    let exits = &draft.run().plan().loops[region].exits;
+pub(crate) fn exit(draft: &mut Draft<'_>, exhausted: Exhausted) {
+    let Exhausted { region, from, via, by, exited } = exhausted;
+    let exits = &draft.run().plan().loops[&region].exits;
     let of = |condition: Condition| {
         exits.iter().find(|exit| {
-            exit.condition == condition && way.from.as_ref().is_none_or(|from| exit.from == *from)
+            exit.condition == condition && from.as_ref().is_none_or(|from| exit.from == *from)
         })
     };
-    let chosen = match way.verdict {
+    let chosen = match by.verdict {
         Some(true) => of(Condition::Satisfied),
         Some(false) => of(Condition::NotSatisfied),
         None => None,
@@ -171,28 +147,25 @@ fn exit(draft: &mut Draft<'_>, region: &str, way: &Way, exited: &mut Vec<String>
     let word = chosen.as_ref().map_or(END, Exit::target).to_owned();
     let fails = chosen.as_ref().is_some_and(|exit| exit.fails);
     let exit_id = chosen.as_ref().map(|exit| exit.id.clone());
-    let sender = draft.run().node(way.sender).0.clone();
-    draft.emit_at(
-        &sender,
-        LoopExhausted { region: region.to_owned(), exit: exit_id, to: word.clone() },
-    );
+    let sender = draft.run().node(by.node).0.clone();
+    draft.emit_at(&sender, LoopExhausted { region, exit: exit_id, to: word.clone() });
     if let (Some(to), Some(exit)) = (&to, &chosen)
         && let Some((code, message)) = deliver::circles(draft.run(), to, &exit.edge_id)
     {
         // Only an edge can be given further allowance; an exit that led on into this loop is none.
         let plan = draft.run().plan();
-        let via = way.via.clone().filter(|via| draft.run().wiring().edge(plan, via).is_some());
-        settle::fail(draft, code, message, Some(sender), Vec::new(), via);
+        let via = via.filter(|via| draft.run().wiring().edge(plan, via).is_some());
+        ending::fail(draft, code, message, Some(sender), Vec::new(), via);
         return;
     }
-    let (turn, satisfied) = (way.turn, way.verdict);
+    let (turn, satisfied) = (by.turn, by.verdict);
     let edge_id = chosen.map(|exit| exit.edge_id);
     draft.emit_at(&sender, RouteSelected { turn, edge_id: edge_id.clone(), to: word, satisfied });
     if fails {
-        settle::give_up(draft, way.sender, turn);
+        ending::give_up(draft, by.node, turn);
         return;
     }
     if let (Some(edge), Some(to)) = (edge_id, to) {
-        arrive(draft, way.sender, turn, &edge, &to, exited);
+        draft.then(Due::Arrive(Arrival { sender: by.node, turn, edge, to, exited }));
     }
 }

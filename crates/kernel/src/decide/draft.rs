@@ -3,6 +3,7 @@
 use materia_contract::time::Micros;
 use materia_contract::{Event, EventBody, NextTick, NodeId, ReportedIn};
 
+use crate::decide::agenda::Due;
 use crate::evolve::evolve;
 use crate::state::Run;
 
@@ -39,12 +40,35 @@ pub(crate) struct Draft<'run> {
     ticks: Vec<NextTick>,
     /// Turns that the runtime answered itself.
     answered: u32,
+    /// The entries that are still to be decided, the next one at the end.
+    agenda: Vec<Due>,
+    /// The entries that the rule at work has added so far, in its order.
+    said: Vec<Due>,
 }
 
 impl<'run> Draft<'run> {
     pub(crate) fn new(run: &'run mut Run, now: Now, ticks: Vec<NextTick>) -> Self {
-        let events = Vec::with_capacity(8);
-        Self { run, now, events, reported: Vec::new(), ticks, answered: 0 }
+        Self {
+            run,
+            now,
+            events: Vec::with_capacity(8),
+            reported: Vec::new(),
+            ticks,
+            answered: 0,
+            agenda: Vec::with_capacity(4),
+            said: Vec::with_capacity(4),
+        }
+    }
+
+    /// A rule says what is to be decided next: behind what it has said before, and ahead of everything else.
+    pub(crate) fn then(&mut self, due: Due) {
+        self.said.push(due);
+    }
+
+    /// The entry that is to be decided now.
+    pub(crate) fn due(&mut self) -> Option<Due> {
+        self.agenda.extend(self.said.drain(..).rev());
+        self.agenda.pop()
     }
 
     /// The next tick of a node that has a schedule.

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use materia_contract::{Cause, CursorAdvanced, ErrorCode, PayloadConsumed};
+use materia_contract::{CursorAdvanced, ErrorCode, PayloadConsumed};
 
-use crate::ask::output;
 use crate::ask::scope::Scope;
+use crate::decide::agenda::{Due, Leaving};
 use crate::decide::draft::Draft;
-use crate::decide::{schedule, settle};
+use crate::decide::ending;
 use crate::state::Payload;
 
 /// Next step after a completed turn.
@@ -26,9 +26,9 @@ pub(crate) fn enter(draft: &mut Draft<'_>, index: usize, payloads: &[Payload]) {
     let id = id.clone();
     let foreach = node.foreach.as_ref().expect("only called where there is one");
     let cursor = foreach.cursor.clone();
-    let Some(items) = output::list_at(&Scope::of(run), &foreach.items) else {
+    let Some(items) = Scope::of(run).list(&foreach.items) else {
         let message = format!("`{id}` cannot iterate: {} is not a list", foreach.items);
-        settle::fail(draft, ErrorCode::ContractError, message, Some(id), Vec::new(), None);
+        ending::fail(draft, ErrorCode::ContractError, message, Some(id), Vec::new(), None);
         return;
     };
     let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
@@ -39,16 +39,8 @@ pub(crate) fn enter(draft: &mut Draft<'_>, index: usize, payloads: &[Payload]) {
         draft.emit_at(&id, PayloadConsumed { payload_id: payload.id });
     }
     if exhausted {
-        settle::leave(draft, index, None, None);
+        draft.then(Due::Leave(Leaving { node: index, turn: None, verdict: None }));
     }
-}
-
-/// Starts the turn of the current element.
-pub(crate) fn begin_element(draft: &mut Draft<'_>, index: usize) {
-    let iteration = draft.run().nodes[index].foreach.as_ref().expect("it was entered");
-    let cause = Cause::Foreach { index: iteration.index };
-    let payloads = iteration.payloads.clone();
-    schedule::start_turn(draft, index, cause, &payloads);
 }
 
 /// Moves on after a completed turn.

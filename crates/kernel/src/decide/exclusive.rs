@@ -4,9 +4,10 @@
 use materia_contract::{Budget, BudgetChanged, Do, NodeBudgets, NodeId, RunPlace};
 
 use crate::ask::{insight, skipping};
+use crate::decide::agenda::Due;
 use crate::decide::draft::Draft;
 use crate::decide::rejection::Rejection;
-use crate::decide::{halt, schedule, skip};
+use crate::decide::{halt, skip};
 use crate::state::{Phase, Run, Why};
 
 /// Whether the run takes this in its present phase.
@@ -67,14 +68,14 @@ pub(crate) fn perform(draft: &mut Draft<'_>, act: Do, place: Option<RunPlace>) {
         Do::Budget { budget } => {
             let budget = Some(filled(budget, draft.run().budget));
             draft.emit(BudgetChanged { budget, node_budgets: None });
-            schedule::go_on(draft);
+            draft.then(Due::Start);
         }
         Do::NodeBudget { node, budgets } => {
             let index = draft.run().index_of(&node);
             let kept = insight::budgets_of(draft.run(), index).unwrap_or_default();
             let node_budgets = Some(filled_node(budgets, kept));
             draft.emit_at(&node, BudgetChanged { budget: None, node_budgets });
-            schedule::go_on(draft);
+            draft.then(Due::Start);
         }
         Do::Resume { pace } => match place {
             Some(place) => halt::take_up(draft, place, pace),

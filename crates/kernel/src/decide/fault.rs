@@ -6,8 +6,9 @@ use materia_contract::{
 };
 
 use crate::ask::{output, work};
+use crate::decide::agenda::{Arrival, Due};
 use crate::decide::draft::Draft;
-use crate::decide::{cursor, deliver, retry, settle};
+use crate::decide::{deliver, edges, ending, retry};
 use crate::state::{Caught, Turn, TurnWork};
 
 /// A turn ended badly, or its output cannot be used.
@@ -64,9 +65,9 @@ pub(crate) fn fault(
     }
     let caught = draft.run().caught.as_ref().is_some_and(|caught| caught.turn == started);
     if caught {
-        lead_on(draft, turn.node);
+        draft.then(Due::FailureEdge(turn.node));
     } else {
-        settle::fail(draft, code, told, Some(id), artifacts, None);
+        ending::fail(draft, code, told, Some(id), artifacts, None);
     }
 }
 
@@ -81,17 +82,18 @@ pub(crate) fn lead_on(draft: &mut Draft<'_>, index: usize) {
     };
     let id = id.clone();
     if let Some((code, message)) = deliver::forbidden(run, &id, Some(turn), &edge) {
-        settle::fail(draft, code, message, Some(id), Vec::new(), Some(edge.id));
+        ending::fail(draft, code, message, Some(id), Vec::new(), Some(edge.id));
         return;
     }
     let (edge_id, word) = (Some(edge.id.clone()), edge.target().to_owned());
     draft.emit_at(&id, RouteSelected { turn: Some(turn), edge_id, to: word, satisfied: None });
     if edge.fails {
-        settle::give_up(draft, index, Some(turn));
+        ending::give_up(draft, index, Some(turn));
     }
     let Some(to) = edge.to.clone() else { return };
-    settle::follow_up(draft, index, turn, &to, work::reason_of(&message));
-    cursor::arrive(draft, index, Some(turn), &edge.id, &to, &mut Vec::new());
+    edges::follow_up(draft, index, turn, &to, work::reason_of(&message));
+    let (turn, exited) = (Some(turn), Vec::new());
+    draft.then(Due::Arrive(Arrival { sender: index, turn, edge: edge.id, to, exited }));
 }
 
 /// The files that show more about a turn.

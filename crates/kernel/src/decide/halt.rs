@@ -2,12 +2,13 @@
 
 use materia_contract::{
     FileState, GoOnFrom, InterruptReason, MessageReceived, NodeId, OnInterrupt, Pace,
-    PayloadDelivered, Report, RunAborted, RunFailed, RunPlace, RunResumed, RunRevived, RunWaiting,
+    PayloadDelivered, RunAborted, RunFailed, RunPlace, RunResumed, RunRevived, RunWaiting,
     SocketFinished, WaitReason,
 };
 
+use crate::decide::agenda::{Due, Leaving};
 use crate::decide::draft::Draft;
-use crate::decide::{acts, elements, fault, schedule, settle};
+use crate::decide::{acts, elements, ending, schedule};
 use crate::state::{Checkout, Phase, Run};
 
 /// Resumes a run without a driver. Turns in flight are lost, because their results are unknown (D8). Without `pace`,
@@ -16,7 +17,7 @@ pub(crate) fn take_up(draft: &mut Draft<'_>, at: RunPlace, pace: Option<Pace>) {
     let crashed = !draft.run().turns.is_empty();
     let rested = matches!(draft.run().phase, Phase::Waiting(_)) || draft.run().stopping;
     let pace = pace.or(rested.then_some(Pace::Auto));
-    settle::interrupt_each(draft, |_| {
+    ending::interrupt_each(draft, |_| {
         (InterruptReason::Crash, at.files.as_ref().map(|found| found.files.clone()))
     });
     if crashed && let Some(node) = asks_first(draft) {
@@ -31,14 +32,14 @@ pub(crate) fn take_up(draft: &mut Draft<'_>, at: RunPlace, pace: Option<Pace>) {
     if let Some(pace) = pace {
         acts::set_pace(draft, pace, "resume");
     }
-    schedule::go_on(draft);
+    draft.then(Due::Start);
 }
 
 /// Resumes a run that has a driver. Turns in flight continue.
 pub(crate) fn resume(draft: &mut Draft<'_>, pace: Option<Pace>) {
     wake(draft);
     acts::set_pace(draft, pace.unwrap_or(Pace::Auto), "resume");
-    schedule::go_on(draft);
+    draft.then(Due::Start);
 }
 
 /// Tries what failed again.
@@ -46,7 +47,7 @@ pub(crate) fn recast(draft: &mut Draft<'_>, place: Option<RunPlace>) {
     let place = place.unwrap_or_else(|| here(draft.run()));
     let resumed = resumed(draft.run(), place, true);
     draft.emit(resumed);
-    schedule::go_on(draft);
+    draft.then(Due::Start);
 }
 
 /// Gives an exhausted run further allowance and takes the way that was barred.
@@ -59,14 +60,14 @@ pub(crate) fn revive(draft: &mut Draft<'_>) {
     let (Some(edge_id), Some(socket)) = (edge_id, socket) else { return };
     let index = run.index_of(&socket);
     if run.wiring().is_on_failure(&edge_id) {
-        fault::lead_on(draft, index);
-        schedule::go_on(draft);
+        draft.then(Due::FailureEdge(index));
+        draft.then(Due::Start);
         return;
     }
     let ran = run.passed != Some(index);
     let (turn, verdict) = if ran { (run.last.turn, run.last.verdict) } else { (None, None) };
-    settle::routed(draft, index, turn, verdict, Some(&edge_id));
-    schedule::go_on(draft);
+    draft.then(Due::Edges(Leaving { node: index, turn, verdict }, Some(edge_id)));
+    draft.then(Due::Start);
 }
 
 /// A person says something to a node, which takes it as an input. A run that waits is not carried on by
@@ -76,7 +77,7 @@ pub(crate) fn say(draft: &mut Draft<'_>, node: Option<NodeId>, text: String) {
     let payload_id = draft.run().uuid(draft.next_seq());
     draft.emit_at(&node, MessageReceived { payload_id, text });
     draft.emit_at(&node, PayloadDelivered { payload_id, edge_id: None });
-    schedule::go_on(draft);
+    draft.then(Due::Start);
 }
 
 /// A person finishes a multi-turn node: its last result counts.
@@ -88,9 +89,9 @@ pub(crate) fn finish(draft: &mut Draft<'_>, node: Option<NodeId>) {
     draft.emit_at(&node, SocketFinished { turn });
     let verdict = draft.run().last.verdict;
     if elements::advance(draft, index) == elements::Next::Routes {
-        settle::leave(draft, index, Some(turn), verdict);
+        draft.then(Due::Leave(Leaving { node: index, turn: Some(turn), verdict }));
     }
-    schedule::go_on(draft);
+    draft.then(Due::Start);
 }
 
 /// The node that a person means: the one named, else the one that waits for a person.
@@ -146,34 +147,29 @@ fn asks_first(draft: &Draft<'_>) -> Option<materia_contract::NodeId> {
 pub(crate) fn stop(draft: &mut Draft<'_>) {
     // The run may be done already, because its last turn has just ended.
     if schedule::is_done(draft.run()) {
-        schedule::go_on(draft);
+        draft.then(Due::Start);
     } else {
         acts::set_pace(draft, Pace::Interactive, "stop");
     }
 }
 
-/// Settles the turns that were in flight when the run was stopped: reports count, all others are interrupted.
-pub(crate) fn stopped(draft: &mut Draft<'_>, reports: Vec<Report>, message: String) {
-    settle::reports(draft, reports);
+/// The run was stopped, and the reports of its turns are settled: those still in flight are interrupted.
+pub(crate) fn stopped(draft: &mut Draft<'_>, message: String) {
     if draft.run().phase != Phase::Running {
         return;
     }
-    settle::interrupt_all(draft, InterruptReason::Stopped);
+    ending::interrupt_all(draft, InterruptReason::Stopped);
     draft.emit(RunWaiting { reason: WaitReason::Interactive, node: None, message });
 }
 
 /// A turn was not started, because its program differs from the approved one, or because the files of the workspace
-/// were changed. It counts as interrupted and runs once the run is resumed.
+/// were changed. Once the reports of the others are settled, it counts as interrupted and runs once the run is resumed.
 pub(crate) fn withheld(
     draft: &mut Draft<'_>,
-    reports: Vec<Report>,
     turn: u64,
     message: String,
     files: Option<&FileState>,
 ) {
-    // A turn that was not started has no report.
-    let others = reports.into_iter().filter(|report| report.turn != turn).collect();
-    settle::reports(draft, others);
     if draft.run().phase != Phase::Running {
         return;
     }
@@ -183,7 +179,7 @@ pub(crate) fn withheld(
     } else {
         (InterruptReason::Trust, WaitReason::Trust)
     };
-    settle::interrupt_each(draft, |one| {
+    ending::interrupt_each(draft, |one| {
         if one == turn { (why, files.cloned()) } else { (InterruptReason::Stopped, None) }
     });
     draft.emit(RunWaiting { reason, node, message });
@@ -191,13 +187,13 @@ pub(crate) fn withheld(
 
 /// The simulation ends here.
 pub(crate) fn run_for(draft: &mut Draft<'_>) {
-    settle::interrupt_all(draft, InterruptReason::RunFor);
+    ending::interrupt_all(draft, InterruptReason::RunFor);
     let message = "the simulation reached its runForMs".to_owned();
     draft.emit(RunWaiting { reason: WaitReason::RunFor, node: None, message });
 }
 
 /// A person ends the run for good.
 pub(crate) fn abort(draft: &mut Draft<'_>, reason: String) {
-    settle::interrupt_all(draft, InterruptReason::Aborted);
+    ending::interrupt_all(draft, InterruptReason::Aborted);
     draft.emit(RunAborted { reason });
 }

@@ -1,14 +1,18 @@
 //! Decisions: from an input to events.
 
 mod acts;
+mod agenda;
 mod consent;
 mod cursor;
 mod deliver;
 mod draft;
+mod edges;
 mod elements;
+mod ending;
 mod exclusive;
 mod fault;
 mod halt;
+mod instant;
 mod rejection;
 mod retry;
 mod schedule;
@@ -21,14 +25,14 @@ mod timers;
 use materia_contract::time::Micros;
 use materia_contract::{
     Acting, AgentsChosen, Cron, Event, InFirstEvent, Input, Moment, MomentOf, NextTick, NodeId,
-    RecordedInput, RunCreated, RunWaiting, TimelineReached, Timer, Trigger, WaitReason,
+    RecordedInput, RunCreated, RunWaiting, Timer, Trigger, WaitReason,
 };
 
 pub use acts::order_timeline;
 pub use draft::Now;
 pub use rejection::Rejection;
 
-use acts::Class;
+use agenda::Due;
 use draft::Draft;
 
 use crate::ask::fits;
@@ -83,7 +87,7 @@ pub fn take_with(
     let mut draft = Draft::new(run, now, needed);
     match input {
         Input::Create(created) => create(&mut draft, *created),
-        Input::Moment(moment) => instant(&mut draft, moment),
+        Input::Moment(moment) => instant::begin(&mut draft, moment),
         Input::SetAgents(agents) => {
             if *draft.run().agents != agents {
                 draft.emit(AgentsChosen { agents });
@@ -93,15 +97,25 @@ pub fn take_with(
             if draft.run().storage != Some(storage) {
                 draft.emit(storage);
             }
-            schedule::go_on(&mut draft);
+            draft.then(Due::Start);
         }
-        Input::Stopped { reports, message } => halt::stopped(&mut draft, reports, message),
+        Input::Stopped { reports, message } => {
+            for report in reports {
+                draft.then(Due::Report(report));
+            }
+            draft.then(Due::Stopped { message });
+        }
         Input::Withheld { reports, turn, message, files } => {
-            halt::withheld(&mut draft, reports, turn, message, files.as_deref());
+            // A turn that was not started has no report.
+            let others = reports.into_iter().filter(|report| report.turn != turn);
+            for report in others {
+                draft.then(Due::Report(report));
+            }
+            draft.then(Due::Withheld { turn, message, files });
         }
         Input::Published(published) => {
             draft.emit(*published);
-            schedule::go_on(&mut draft);
+            draft.then(Due::Start);
         }
         Input::Unpublished { message } => {
             draft.emit(RunWaiting { reason: WaitReason::Workspace, node: None, message });
@@ -109,6 +123,7 @@ pub fn take_with(
         Input::RunForElapsed => halt::run_for(&mut draft),
         Input::Idle => schedule::rest(&mut draft),
     }
+    go_round(&mut draft);
     let (events, reported, ticks) = draft.finish();
     match &mut recorded {
         RecordedInput::Moment(MomentOf { reports, .. })
@@ -245,50 +260,31 @@ fn accept_moment(run: &Run, moment: &Moment) -> Result<(), Rejection> {
     }
 }
 
-/// Everything that happens at one instant, in the order of D7.
-fn instant(draft: &mut Draft<'_>, moment: Moment) {
-    let before = draft.run().seq;
-    settle::reports(draft, moment.reports);
-    if draft.run().seq > before && matches!(draft.run().phase, Phase::Failed(_)) {
-        // One of them was the end: what else would happen now finds no run.
-        return;
-    }
-    let mut acts = moment.acts;
-    if let [Acting { act, .. }] = acts.as_slice()
-        && !act.is_of_an_instant()
-    {
-        let Acting { act, place, timeline } = acts.remove(0);
-        if let Some(index) = timeline {
-            draft.emit(TimelineReached { index, act: act.clone() });
-            // An act of a timeline that the run refuses has no effect.
-            if exclusive::accept(draft.run(), &act).is_err() {
-                return schedule::go_on(draft);
+/// The loop of a decision, and the only one: takes what is due next, and its rule writes events and says what follows.
+fn go_round(draft: &mut Draft<'_>) {
+    while let Some(due) = draft.due() {
+        match due {
+            Due::Report(report) => settle::report(draft, report),
+            Due::Acts { acts, since } => instant::others(draft, acts, since),
+            Due::Act(acting) => instant::one(draft, acting),
+            Due::Timers => instant::due_timers(draft),
+            Due::Answer { turn, context } => settle::answered(draft, turn, &context),
+            Due::Unasked { node, missing } => schedule::unasked(draft, node, &missing),
+            Due::Leave(leaving) => cursor::leave(draft, leaving),
+            Due::Edges(leaving, from) => edges::choose(draft, leaving, from.as_ref()),
+            Due::Edge(leaving, edge) => edges::take(draft, leaving, edge),
+            Due::FailureEdge(node) => fault::lead_on(draft, node),
+            Due::Arrive(arrival) => cursor::arrive(draft, arrival),
+            Due::Exit(exhausted) => cursor::exit(draft, exhausted),
+            Due::MoveOn(found) => cursor::move_on(draft, &found),
+            Due::Skipped { goes_on } => skip::skipped(draft, goes_on),
+            Due::Start => schedule::start(draft),
+            Due::Stopped { message } => halt::stopped(draft, message),
+            Due::Withheld { turn, message, files } => {
+                halt::withheld(draft, turn, message, files.as_deref());
             }
         }
-        exclusive::perform(draft, act, place);
-        return;
     }
-    // The sort is stable: within a class, the order of the list is kept.
-    acts.sort_by_key(|acting| acts::class(&acting.act));
-    if !acts.is_empty() {
-        halt::wake(draft);
-    }
-    let later = acts.partition_point(|acting| acts::class(&acting.act) == Class::Arrival);
-    let changes = acts.split_off(later);
-    for acting in acts {
-        acts::perform(draft, acting);
-        if let Phase::Failed(_) = draft.run().phase {
-            // A refused turn has led to the end: what else would happen now finds no run.
-            return;
-        }
-    }
-    if draft.run().phase == Phase::Running {
-        timers::fire_due(draft);
-    }
-    for acting in changes {
-        acts::perform(draft, acting);
-    }
-    schedule::go_on(draft);
 }
 
 fn create(draft: &mut Draft<'_>, created: RunCreated) {
@@ -305,5 +301,5 @@ fn create(draft: &mut Draft<'_>, created: RunCreated) {
         cursor::enter(draft, &region);
     }
     timers::begin(draft);
-    schedule::go_on(draft);
+    draft.then(Due::Start);
 }

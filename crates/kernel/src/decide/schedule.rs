@@ -12,37 +12,38 @@ use crate::ask::scope::Scope;
 use crate::ask::taking::Takeable;
 use crate::ask::work::{self, ContextPack};
 use crate::ask::{approval, budget, items, repeats, taking};
+use crate::decide::agenda::Due;
 use crate::decide::draft::Draft;
-use crate::decide::{consent, elements, settle, spending, stall};
+use crate::decide::{consent, elements, ending, spending, stall};
 use crate::state::{Branch, Checkout, Held, Iteration, Payload, Phase, Run, Why};
 use crate::tally::{Look, look};
 
-/// Starts every runnable turn. If nothing is left to do, the run rests.
-pub(crate) fn go_on(draft: &mut Draft<'_>) {
-    while draft.run().phase == Phase::Running && !draft.is_cut() {
-        let Some(next) = next_start(draft.run()) else { break };
-        if budget::exhausted(draft.run()).is_some() {
-            break;
-        }
+/// Starts the next runnable turn, if there is one. If nothing is left to do, the run rests.
+pub(crate) fn start(draft: &mut Draft<'_>) {
+    if draft.run().phase != Phase::Running || draft.is_cut() {
+        return;
+    }
+    let next = next_start(draft.run());
+    if let Some(next) = next.filter(|_| budget::exhausted(draft.run()).is_none()) {
         match next {
             Next::Asked(index) => start_asked(draft, index),
             Next::Again(ended) => restart(draft, ended),
-            Next::Element(index) => elements::begin_element(draft, index),
+            Next::Element(index) => begin_element(draft, index),
             Next::Enter(index) if repeats::is_endless(draft.run(), index) => {
                 stall::endless(draft, index);
             }
             Next::Enter(index) => enter(draft, index),
         }
+        draft.then(Due::Start);
+        return;
     }
-    if draft.run().phase == Phase::Running && !draft.is_cut() {
-        spending::warn(draft);
-        spending::block(draft);
-        consent::request(draft);
-        let run = draft.run();
-        let at_rest = run.turns.is_empty() && run.timers.is_empty() && !run.timeline_left();
-        if at_rest && !run.is_publishing() {
-            rest(draft);
-        }
+    spending::warn(draft);
+    spending::block(draft);
+    consent::request(draft);
+    let run = draft.run();
+    let at_rest = run.turns.is_empty() && run.timers.is_empty() && !run.timeline_left();
+    if at_rest && !run.is_publishing() {
+        rest(draft);
     }
 }
 
@@ -110,6 +111,14 @@ fn enter(draft: &mut Draft<'_>, index: usize) {
     begin(draft, index, Cause::Input, &inputs);
 }
 
+/// Starts the turn of the current element.
+fn begin_element(draft: &mut Draft<'_>, index: usize) {
+    let iteration = draft.run().nodes[index].foreach.as_ref().expect("it was entered");
+    let cause = Cause::Foreach { index: iteration.index };
+    let payloads = iteration.payloads.clone();
+    start_turn(draft, index, cause, &payloads);
+}
+
 /// Inputs of a turn; `late` are those that still have to be attached.
 struct Inputs {
     payloads: Vec<Payload>,
@@ -154,7 +163,7 @@ fn begin(draft: &mut Draft<'_>, index: usize, cause: Cause, inputs: &Inputs) {
 
 /// A turn that a person refused takes its inputs all the same, and the runtime answers it (D56). Where it would have
 /// run for each element of a list, the question was about all of them, and so is the answer.
-pub(crate) fn refuse(draft: &mut Draft<'_>, index: usize, context: &str) {
+pub(crate) fn refuse(draft: &mut Draft<'_>, index: usize, context: String) {
     let Inputs { payloads, late } = Inputs::of(&taking::takeable(draft.run(), index));
     let id = draft.run().node(index).0.clone();
     for delivered in late {
@@ -163,26 +172,31 @@ pub(crate) fn refuse(draft: &mut Draft<'_>, index: usize, context: &str) {
     for payload in &payloads {
         draft.emit_at(&id, PayloadConsumed { payload_id: payload.id });
     }
-    let seq = note_start(draft, index, Cause::Input, &payloads, true);
-    settle::answered(draft, seq, context);
+    let turn = note_start(draft, index, Cause::Input, &payloads, true);
+    draft.then(Due::Answer { turn, context });
 }
 
 /// Starts a new turn of a node.
-pub(crate) fn start_turn(draft: &mut Draft<'_>, index: usize, cause: Cause, payloads: &[Payload]) {
+fn start_turn(draft: &mut Draft<'_>, index: usize, cause: Cause, payloads: &[Payload]) {
     let run = draft.run();
-    let (id, node) = run.node(index);
-    let (id, missing) = (id.clone(), missing_path(run, node, index));
-    let seq = note_start(draft, index, cause, payloads, missing.is_some());
-    if let Some(path) = missing {
+    let missing = missing_path(run, run.node(index).1, index);
+    let turn = note_start(draft, index, cause, payloads, missing.is_some());
+    if let Some(missing) = missing {
         // Without a required value, the runtime answers the turn itself.
-        let context = format!("{path} is not available, so this socket was not asked.");
-        settle::answered(draft, seq, &context);
-        if draft.answers() && draft.run().phase == Phase::Running {
-            let message = format!(
-                "the cast goes in circles: `{id}` was not asked for want of {path}, and comes round again at once"
-            );
-            settle::fail(draft, ErrorCode::NoAdvance, message, Some(id), Vec::new(), None);
-        }
+        let context = format!("{missing} is not available, so this socket was not asked.");
+        draft.then(Due::Answer { turn, context });
+        draft.then(Due::Unasked { node: index, missing });
+    }
+}
+
+/// The runtime has answered a turn itself, and what followed is settled. So many times in one decision is a circle.
+pub(crate) fn unasked(draft: &mut Draft<'_>, index: usize, missing: &Path) {
+    if draft.answers() && draft.run().phase == Phase::Running {
+        let id = draft.run().node(index).0.clone();
+        let message = format!(
+            "the cast goes in circles: `{id}` was not asked for want of {missing}, and comes round again at once"
+        );
+        ending::fail(draft, ErrorCode::NoAdvance, message, Some(id), Vec::new(), None);
     }
 }
 

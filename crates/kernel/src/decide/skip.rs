@@ -3,8 +3,9 @@
 use materia_contract::{ItemSkipped, Pace, WaitReason};
 
 use crate::ask::{items, skipping};
+use crate::decide::acts;
+use crate::decide::agenda::Due;
 use crate::decide::draft::Draft;
-use crate::decide::{acts, cursor, schedule};
 use crate::state::Phase;
 
 /// Skips the item that is meant. The next one begins as if the member that moves the loop on had just done so; behind
@@ -28,9 +29,14 @@ pub(crate) fn skip(draft: &mut Draft<'_>, named: Option<&str>, reason: Option<St
         reason,
     };
     draft.emit_at(&mover, skipped);
-    cursor::move_on(draft, &found);
+    draft.then(Due::MoveOn(found));
+    draft.then(Due::Skipped { goes_on });
+    draft.then(Due::Start);
+}
+
+/// The loop has moved on.
+pub(crate) fn skipped(draft: &mut Draft<'_>, goes_on: bool) {
     if goes_on && draft.run().phase == Phase::Running {
         acts::set_pace(draft, Pace::Auto, "skip");
     }
-    schedule::go_on(draft);
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use materia_contract::{
     Artifact, Cause, ErrorCode, Event, Timer, TurnCompleted, TurnFailed, TurnInterrupted,
-    TurnOutput, TurnStarted, TurnUsage, UtilityInput,
+    TurnOutput, TurnStarted, UtilityInput,
 };
 use serde_json::Value;
 
@@ -149,11 +149,9 @@ fn end_turn(run: &mut Run, started: u64) -> Turn {
 }
 
 fn spend(run: &mut Run, node: usize, report: &TurnOutput) {
-    let Some(TurnUsage { input_tokens, output_tokens, cost }) = report.usage else { return };
-    // A provider may report any number, so the sum saturates.
-    let tokens = input_tokens.unwrap_or(0).saturating_add(output_tokens.unwrap_or(0));
-    run.usage.tokens = run.usage.tokens.saturating_add(tokens);
-    if let Some(cost) = cost {
+    let Some(usage) = report.usage else { return };
+    run.usage.tokens = run.usage.tokens.saturating_add(usage.tokens().unwrap_or(0));
+    if let Some(cost) = usage.cost {
         run.usage.cost = Some(run.usage.cost.unwrap_or_default().saturating_add(cost));
         let spent = &mut run.nodes[node].spent;
         spent.cost = Some(spent.cost.unwrap_or_default().saturating_add(cost));

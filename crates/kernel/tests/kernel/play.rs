@@ -177,6 +177,7 @@ pub(crate) fn created(plan: Plan) -> RunCreated {
         state: serde_json::Map::new(),
         key: None,
         workspace: None,
+        approved: None,
         journal_version: JOURNAL_VERSION_OF_PROJECT,
     }
 }

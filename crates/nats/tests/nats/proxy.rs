@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// How often something happens: once in so many messages.
@@ -104,4 +104,63 @@ fn frame(reader: &mut BufReader<TcpStream>) -> Option<(Vec<u8>, bool)> {
         frame.extend(payload);
     }
     Some((frame, published))
+}
+
+/// A connection that stands still once a client has published so many messages that are kept.
+#[allow(dead_code, reason = "not every test needs it")]
+pub(crate) struct Halting {
+    pub(crate) port: u16,
+    /// Messages that were passed on.
+    pub(crate) passed: Arc<AtomicU64>,
+    pub(crate) halted: Arc<AtomicBool>,
+}
+
+#[allow(dead_code, reason = "not every test needs it")]
+impl Halting {
+    /// Starts it. Its threads end with the process.
+    pub(crate) fn start(to: u16, most: u64) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("it is bound").port();
+        let (passed, halted) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+        let told = (Arc::clone(&passed), Arc::clone(&halted));
+        std::thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                let Ok(server) = TcpStream::connect(("127.0.0.1", to)) else { continue };
+                let back = (server.try_clone(), client.try_clone());
+                if let (Ok(mut from), Ok(mut into)) = back {
+                    std::thread::spawn(move || std::io::copy(&mut from, &mut into));
+                }
+                let told = (Arc::clone(&told.0), Arc::clone(&told.1));
+                std::thread::spawn(move || pass_until(client, server, most, &told));
+            }
+        });
+        Self { port, passed, halted }
+    }
+}
+
+fn pass_until(
+    from: TcpStream,
+    mut into: TcpStream,
+    most: u64,
+    (passed, halted): &(Arc<AtomicU64>, Arc<AtomicBool>),
+) {
+    let mut reader = BufReader::new(from);
+    while let Some((frame, is_published)) = frame(&mut reader) {
+        let line = String::from_utf8_lossy(&frame);
+        let subject = line.split(' ').nth(1).unwrap_or_default();
+        // Requests change nothing.
+        if is_published && !subject.starts_with("$JS.") {
+            if passed.load(Ordering::SeqCst) >= most {
+                halted.store(true, Ordering::SeqCst);
+                break;
+            }
+            passed.fetch_add(1, Ordering::SeqCst);
+        }
+        if into.write_all(&frame).is_err() {
+            return;
+        }
+    }
+    // Neither side sees the end of the connection before the other one has ended.
+    let _ = reader.read_to_end(&mut Vec::new());
+    let _ = into.shutdown(Shutdown::Both);
 }

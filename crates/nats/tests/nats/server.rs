@@ -1,5 +1,6 @@
 //! NATS servers for tests: on 127.0.0.1, with temporary folders, ended by their process ids.
 
+use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -138,6 +139,20 @@ impl Servers {
     #[allow(dead_code, reason = "not every test needs it")]
     pub(crate) fn monitor(&self) -> String {
         format!("http://127.0.0.1:{}", self.servers[0].monitor)
+    }
+
+    /// Whether a server has caught up with the others.
+    #[allow(dead_code, reason = "not every test needs it")]
+    pub(crate) fn is_healthy(&self, nth: usize) -> bool {
+        let ask = || {
+            let mut asked = TcpStream::connect(("127.0.0.1", self.servers[nth].monitor))?;
+            asked.set_read_timeout(Some(Duration::from_secs(5)))?;
+            asked.write_all(b"GET /healthz HTTP/1.0\r\n\r\n")?;
+            let mut said = String::new();
+            asked.read_to_string(&mut said)?;
+            std::io::Result::Ok(said)
+        };
+        ask().is_ok_and(|said| said.contains(" 200 "))
     }
 
     /// Calls `attempt` until it succeeds: a cluster needs some time to choose its leader.

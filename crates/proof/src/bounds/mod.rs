@@ -1,6 +1,7 @@
 //! The most turns of a plan, by the rules that bound every run: `maxTraversals` (D21), cycles without progress (D22),
 //! cycles of dataflow (D23), lists and budgets (D24). Acts of people and crashes are not counted.
 
+mod exact;
 mod flow;
 mod graph;
 mod level;
@@ -12,6 +13,7 @@ use std::collections::BTreeSet;
 use materia_contract::body::{BoundOf, BoundsBody, CastBound, NoBound, SocketBound};
 use materia_contract::{NodeId, Plan};
 
+pub use exact::longest;
 pub use poly::{Poly, Symbol};
 
 use flow::Flow;
@@ -131,10 +133,19 @@ impl<'a> Bounds<'a> {
         sum.at_most(self.plan.budget.max_turns)
     }
 
-    /// The visits of all nodes together where all lists have so many items. Where one piece of work goes from node to
-    /// node this is less than the sum of all: not every node can have its most in the same run.
+    /// The visits of each node and of all together where all lists have so many items. Where one piece of work goes
+    /// from node to node, all together are less than the sum: not every node can have its most in the same run.
     #[must_use]
-    pub fn cast_visits_with(&self, items: u64) -> Option<u64> {
+    pub fn numbers(&self, items: u64) -> (Vec<Option<u64>>, Option<u64>) {
+        let each: Vec<Option<u64>> = self.visits.iter().map(|most| most.value(items)).collect();
+        let all = self.cast_visits_with(items);
+        let Some((visits, total)) = exact::exact(self.plan, items) else { return (each, all) };
+        let least = |one: Option<u64>, other: u64| Some(one.map_or(other, |one| one.min(other)));
+        let each = each.into_iter().zip(visits).map(|(one, other)| least(one, other));
+        (each.collect(), least(all, total))
+    }
+
+    fn cast_visits_with(&self, items: u64) -> Option<u64> {
         let graph = Graph::new(self.plan);
         let sum = self.cast_visits().value(items);
         let alone = (0..self.plan.nodes.len()).all(|node| !graph.takes_all(node))
@@ -150,30 +161,36 @@ impl<'a> Bounds<'a> {
     /// The bounds as they are reported. The caller adds costs, which need data of past runs.
     #[must_use]
     pub fn body(&self, items: Option<u64>) -> BoundsBody {
+        let numbers = items.map(|items| self.numbers(items));
         let sockets = self.plan.nodes.iter().enumerate().map(|(index, (id, node))| {
-            let (visits, attempts) = (&self.visits[index], self.attempts[index]);
-            let turns = visits.times(attempts).at_most(self.plan.budget.max_turns);
+            let attempts = self.attempts[index];
+            let turns = self.visits[index].times(attempts).at_most(self.plan.budget.max_turns);
+            let (mut visits, mut turns) = (self.visits[index].body(items), turns.body(items));
+            if let Some(most) = numbers.as_ref().and_then(|(each, _)| each[index]) {
+                visits.most = Some(most);
+                let all = most.saturating_mul(attempts);
+                turns.most = Some(turns.most.map_or(all, |turns| turns.min(all)));
+            }
             SocketBound {
                 socket: id.clone(),
                 materia: node.materia.clone(),
-                visits: visits.body(items),
+                visits,
                 attempts,
-                turns: turns.body(items),
+                turns,
                 by_default: self.by_default.contains(&index),
                 past: None,
                 cost: None,
             }
         });
         let mut visits = self.cast_visits().body(items);
-        if let Some(items) = items {
-            visits.most = self.cast_visits_with(items);
+        if let Some((_, all)) = &numbers {
+            visits.most = *all;
         }
-        let cast = CastBound {
-            visits,
-            turns: self.cast_turns().body(items),
-            max_turns: self.plan.budget.max_turns,
-            cost: None,
-        };
+        let sockets: Vec<SocketBound> = sockets.collect();
+        let mut turns = self.cast_turns().body(items);
+        let sum = sockets.iter().map(|socket| socket.turns.most).sum::<Option<u64>>();
+        turns.most = turns.most.zip(sum).map(|(turns, sum)| turns.min(sum)).or(turns.most);
+        let cast = CastBound { visits, turns, max_turns: self.plan.budget.max_turns, cost: None };
         let unbounded = self.unbounded.iter().map(|socket| NoBound {
             socket: socket.clone(),
             field: format!("`budgets.turns` of `{socket}`, or `budget.maxTurns`"),
@@ -182,7 +199,7 @@ impl<'a> Bounds<'a> {
             loadout: self.plan.loadout.clone(),
             items,
             bounded: self.is_bounded(),
-            sockets: sockets.collect(),
+            sockets,
             cast,
             unbounded: unbounded.collect(),
         }

@@ -53,12 +53,13 @@ impl Given {
         }
     }
 
-    /// Whether it says that the turn failed.
+    /// Whether it says that the turn failed, or breaks the contract of a socket that answers with an object.
     pub(crate) fn is_failure(&self) -> bool {
-        match self {
-            Self::Agent(answer) => answer.error.is_some(),
-            Self::Utility(answer) => answer.error.is_some(),
-        }
+        let (error, text) = match self {
+            Self::Agent(answer) => (&answer.error, &answer.text),
+            Self::Utility(answer) => (&answer.error, &answer.stdout),
+        };
+        error.is_some() || text.as_deref() == Some(NO_OBJECT)
     }
 
     /// The same answer after some time.
@@ -93,6 +94,8 @@ struct Of {
 
 /// Output where the text does not matter.
 const TEXT: &str = "made up";
+/// An answer that breaks the contract of a socket that answers with an object.
+const NO_OBJECT: &str = "this is no object";
 
 impl Answers {
     /// The answers for lists of these lengths; `said` replaces those of the sockets it names.
@@ -210,7 +213,7 @@ impl Values {
             };
             all.extend(outputs.into_iter().map(|output| ended(agent, output)));
             let breaks = node.parse == Parse::Json;
-            all.extend(breaks.then(|| ended(agent, "this is no object".into())));
+            all.extend(breaks.then(|| ended(agent, NO_OBJECT.into())));
         }
         let error = Some("a made-up failure".to_owned());
         all.push(if agent {

@@ -187,7 +187,7 @@ pub(crate) fn play(plan: &Plan, script: &Script) -> Option<End> {
 fn played(plan: &Plan, script: &Script) -> Option<(End, Vec<(NodeId, TurnOutcome)>)> {
     let mut timeline = script.timeline.clone();
     order_timeline(&mut timeline);
-    let (run, events) = step::begin_with(plan, u32::try_from(timeline.len()).ok()?)?;
+    let (run, events) = step::begin_with(take_with, plan, u32::try_from(timeline.len()).ok()?)?;
     let mut stage = Play {
         plan,
         script,

@@ -17,7 +17,7 @@ use materia_contract::{NodeId, Plan};
 pub use history::{status, turn_ends};
 pub use property::{Property, broken};
 pub use search::{Link, Options};
-pub use step::created;
+pub use step::{Take, created};
 
 use search::{Kind, Place, Search};
 use step::Step;

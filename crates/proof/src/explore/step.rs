@@ -8,8 +8,8 @@ use materia_contract::{
     RunId, Timer,
 };
 use materia_kernel::{
-    Effect, Input, Phase, Report, Run, due_schedules, is_idle, outstanding, paused, questions,
-    take_with, timers,
+    Decision, Effect, Input, Now, Phase, Rejection, Report, Run, due_schedules, is_idle,
+    outstanding, paused, questions, take_with, timers,
 };
 
 use super::answers::{Answers, Given};
@@ -37,15 +37,18 @@ pub(crate) struct Manner {
 /// How long a schedule waits that only a table of time zones knows.
 pub(crate) const SCHEDULE_MICROS: Micros = 60_000_000;
 
+/// Decides on an input and applies its events, as [`take_with`] does.
+pub type Take = fn(&mut Run, Now, &[NextTick], Input) -> Result<Decision, Rejection>;
+
 /// A run that begins now.
 pub(crate) fn begin(plan: &Plan) -> Option<(Run, Vec<Event>)> {
-    begin_with(plan, 0)
+    begin_with(take_with, plan, 0)
 }
 
 /// A run that begins now and has a timeline of so many entries.
-pub(crate) fn begin_with(plan: &Plan, timeline: u32) -> Option<(Run, Vec<Event>)> {
+pub(crate) fn begin_with(decide: Take, plan: &Plan, timeline: u32) -> Option<(Run, Vec<Event>)> {
     let mut run = Run::new(RunId::new("explored"));
-    let events = take(&mut run, 0, Input::Create(Box::new(created(plan, timeline))))?;
+    let events = take(decide, &mut run, 0, Input::Create(Box::new(created(plan, timeline))))?;
     Some((run, events))
 }
 
@@ -70,19 +73,20 @@ pub fn created(plan: &Plan, timeline: u32) -> RunCreated {
         timeline,
         key: None,
         workspace: None,
+        approved: None,
         journal_version: JOURNAL_VERSION_OF_PROJECT,
     }
 }
 
 /// Passes an input to the kernel. A run that only a person can continue rests.
-fn take(run: &mut Run, at: Micros, input: Input) -> Option<Vec<Event>> {
+fn take(decide: Take, run: &mut Run, at: Micros, input: Input) -> Option<Vec<Event>> {
     let due: Vec<NodeId> =
         due_schedules(run, at, &input).into_iter().map(|(node, _)| node.clone()).collect();
     let ticks: Vec<NextTick> =
         due.into_iter().map(|node| NextTick { node, at: at + SCHEDULE_MICROS }).collect();
-    let mut events = take_with(run, at, &ticks, input).ok()?.events;
+    let mut events = decide(run, at.into(), &ticks, input).ok()?.events;
     if *run.phase() == Phase::Running && is_idle(run) {
-        events.extend(take_with(run, at, &[], Input::Idle).ok()?.events);
+        events.extend(decide(run, at.into(), &[], Input::Idle).ok()?.events);
     }
     Some(events)
 }
@@ -103,6 +107,17 @@ pub(crate) fn apply(
     step: &Step,
     at: Option<Micros>,
 ) -> Option<Vec<Event>> {
+    apply_by(take_with, run, plan, step, at)
+}
+
+/// The same with other rules.
+pub(crate) fn apply_by(
+    decide: Take,
+    run: &mut Run,
+    plan: &Plan,
+    step: &Step,
+    at: Option<Micros>,
+) -> Option<Vec<Event>> {
     let now = at.unwrap_or(run.instant());
     match step {
         Step::End(ended) => {
@@ -111,13 +126,13 @@ pub(crate) fn apply(
                 let (id, _) = run.node_of(run.turn(*turn)?);
                 reports.push(Report { turn: *turn, outcome: given.outcome(&plan.nodes[id]) });
             }
-            take(run, now, Input::reports(reports))
+            take(decide, run, now, Input::reports(reports))
         }
         Step::Fire => {
             let due = timers(run).next()?.0;
-            take(run, due.max(now), Input::tick())
+            take(decide, run, due.max(now), Input::tick())
         }
-        Step::Act(act) => take(run, now, Input::act(act.clone())),
+        Step::Act(act) => take(decide, run, now, Input::act(act.clone())),
     }
 }
 

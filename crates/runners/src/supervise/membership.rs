@@ -100,19 +100,19 @@ impl Processes {
 
 fn read(pid: i32) -> Option<Told> {
     let parent = tree::parent(pid)?;
-    let arguments = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let arguments = tree::proc_file(pid, "cmdline").unwrap_or_default();
     let mut words = arguments.split(|byte| *byte == 0).skip(1);
     let role = if words.next() == Some(ARGUMENT.as_bytes()) {
         let steers = words.nth(1) == Some(STEERS.as_bytes());
         Role::Supervisor { steers }
-    } else if fs::read(format!("/proc/{pid}/comm"))
+    } else if tree::proc_file(pid, "comm")
         .is_ok_and(|name| name.strip_suffix(b"\n").unwrap_or(&name) == DRIVER.to_bytes())
     {
         Role::Driver
     } else {
         Role::Other
     };
-    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    let environment = tree::proc_file(pid, "environ").unwrap_or_default();
     let begins = |variable: &[u8]| {
         variable.strip_prefix(VARIABLE.as_bytes()).is_some_and(|rest| rest.starts_with(b"="))
     };

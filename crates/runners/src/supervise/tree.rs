@@ -4,12 +4,16 @@
 //! counts is whether any thread lives.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 
 use rustix::io::Errno;
 use rustix::process::{
     Pid, PidfdFlags, Signal, getpid, kill_process, pidfd_open, pidfd_send_signal,
 };
+
+/// Enough for most of what the system says of a process in one file.
+const PROC_BYTES: usize = 8 << 10;
 
 /// A process as `/proc/<pid>/stat` shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -161,8 +165,15 @@ pub(crate) fn parent(pid: i32) -> Option<i32> {
 /// A process as it is now.
 pub(crate) fn look(pid: i32) -> Option<Seen> {
     // Read as bytes: a program may have given itself a name that is no UTF-8.
-    let seen = parse_stat(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)?;
+    let seen = parse_stat(pid, &proc_file(pid, "stat").ok()?)?;
     Some(Seen { zombie: seen.leaderless && threads(pid).is_empty(), ..seen })
+}
+
+/// A file of the system about a process. Its size is not told, so that it would be read in crumbs.
+pub(crate) fn proc_file(pid: i32, name: &str) -> io::Result<Vec<u8>> {
+    let mut content = Vec::with_capacity(PROC_BYTES);
+    File::open(format!("/proc/{pid}/{name}"))?.take(u64::MAX).read_to_end(&mut content)?;
+    Ok(content)
 }
 
 /// The living threads of a process.

@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use clap::ValueEnum as _;
 use clap_complete::Shell;
 
-use materia_app::sanitize;
+use materia_app::text::sanitize;
 use position::Kind;
 pub use shell::script;
 use values::Offer;

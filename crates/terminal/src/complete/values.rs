@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, Command};
 use materia_app::Project;
-use materia_app::names::{Name, Names};
-use materia_app::templates::TEMPLATES;
+use materia_app::edit::templates::TEMPLATES;
+use materia_app::views::names::{Name, Names};
 use materia_compiler::shipped::SCRIPTS;
 
 use super::position::{Kind, Place};

@@ -9,7 +9,7 @@ use materia_contract::{NodeId, Plan, RunId};
 use materia_engine::{BoxFuture, Committed, Observer};
 
 use crate::{People, Terminal};
-use materia_app::narrator::Narrator;
+use materia_app::text::narrator::Narrator;
 
 pub use plain::Plain;
 pub use screen::Screen;

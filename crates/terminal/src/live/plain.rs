@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use materia_app::event_importance::{Importance, news};
+use materia_app::text::event_importance::{Importance, news};
 use materia_contract::time::Micros;
 use materia_contract::{NodeId, RunId};
 use materia_engine::{Committed, Observer};
 use materia_runners::agents::DOES;
 
 use crate::People;
-use materia_app::event_text;
-use materia_app::narrator::Narrator;
-use materia_app::sanitize::one_line;
+use materia_app::text::event_text;
+use materia_app::text::narrator::Narrator;
+use materia_app::text::sanitize::one_line;
 
 /// Maximum characters of one line about an agent's action.
 const DOES_CHARS_MAX: usize = 120;

@@ -6,16 +6,16 @@ use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use materia_app::event_importance::{Importance, news};
-use materia_app::live_line::LiveLine;
+use materia_app::text::event_importance::{Importance, news};
+use materia_app::text::live_line::LiveLine;
 use materia_contract::{
     CastReport, Event, EventBody, NodeId, OfTurn, Outcome, Plan, RunId, TurnUsage, UsageTotals,
 };
 use materia_engine::{Committed, Observer};
 
-use materia_app::event_text;
-use materia_app::narrator::Narrator;
-use materia_app::sanitize::one_line;
+use materia_app::text::event_text;
+use materia_app::text::narrator::Narrator;
+use materia_app::text::sanitize::one_line;
 
 /// How often the elapsed time is drawn anew.
 const REFRESH: Duration = Duration::from_millis(100);
@@ -266,9 +266,7 @@ impl Picture {
         }
         let socket = self.sockets.get_mut(event.node.as_ref()?)?;
         if let (Importance::Ended(..), Some(usage)) = (news, usage(&event.body)) {
-            let read = usage.input_tokens.unwrap_or(0);
-            let tokens = read.saturating_add(usage.output_tokens.unwrap_or(0));
-            self.spent.tokens = self.spent.tokens.saturating_add(tokens);
+            self.spent.tokens = self.spent.tokens.saturating_add(usage.tokens().unwrap_or(0));
             if let Some(cost) = usage.cost {
                 let before = self.spent.cost.unwrap_or_default();
                 self.spent.cost = Some(before.saturating_add(cost));

@@ -72,6 +72,7 @@ pub(crate) fn created(plan: Plan) -> RunCreated {
         timeline: 0,
         key: None,
         workspace: None,
+        approved: None,
         journal_version: JOURNAL_VERSION_OF_PROJECT,
     }
 }

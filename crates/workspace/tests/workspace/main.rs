@@ -9,6 +9,7 @@ mod create;
 mod examine;
 mod forged;
 mod hostile;
+mod packs;
 mod publish;
 mod restore;
 mod snapshot;

@@ -31,32 +31,33 @@ export function Acts({ state, past, target, socket, onDone }: ActProps & { past:
       {over ? null : <Modes state={state} target={target} onDone={onDone} />}
       {over ? null : rests ? (
         <>
-          <ActButton target={target} act={{ do: "resume" }} onDone={onDone} testid="resume">
-            <Play className="ico" />
+          <ActButton icon={Play} target={target} act={{ do: "resume" }} onDone={onDone} testid="resume">
             Resume
           </ActButton>
           {state.waiting?.reason === "workspace" ? (
-            <ActButton target={target} act={{ do: "resume", putBack: true }} onDone={onDone} testid="put-back">
-              <Undo2 className="ico" />
+            <ActButton
+              icon={Undo2}
+              target={target}
+              act={{ do: "resume", putBack: true }}
+              onDone={onDone}
+              testid="put-back"
+            >
               Put back
             </ActButton>
           ) : null}
         </>
       ) : (
-        <ActButton target={target} act={{ do: "pause" }} onDone={onDone} testid="pause">
-          <Pause className="ico" />
+        <ActButton icon={Pause} target={target} act={{ do: "pause" }} onDone={onDone} testid="pause">
           Pause
         </ActButton>
       )}
       {state.status === "failed" ? (
         ["edge_exhausted", "no_advance"].includes(state.error?.code ?? "") ? (
-          <ActButton target={target} act={{ do: "revive" }} onDone={onDone} testid="revive">
-            <RotateCcw className="ico" />
+          <ActButton icon={RotateCcw} target={target} act={{ do: "revive" }} onDone={onDone} testid="revive">
             Revive
           </ActButton>
         ) : (
-          <ActButton target={target} act={{ do: "recast" }} onDone={onDone} testid="recast">
-            <RotateCcw className="ico" />
+          <ActButton icon={RotateCcw} target={target} act={{ do: "recast" }} onDone={onDone} testid="recast">
             Try again
           </ActButton>
         )
@@ -131,7 +132,7 @@ function Guide({ state, target, socket, onDone }: ActProps & { socket: string })
 function Stop({ state, target, socket, onDone }: ActProps & { socket: string }) {
   return (
     <Confirm
-      className="btn danger"
+      look="danger"
       target={target}
       act={{ do: "abort" }}
       onDone={onDone}
@@ -141,8 +142,8 @@ function Stop({ state, target, socket, onDone }: ActProps & { socket: string }) 
       verb="Stop this cast"
       danger
       more={<SkipPart state={state} target={target} socket={socket} onDone={onDone} />}
+      icon={Square}
     >
-      <Square className="ico" />
       Stop
     </Confirm>
   );

@@ -33,7 +33,7 @@ export function BudgetAct({ state, target, onDone }: BudgetActProps) {
     : { do: "budget", budget: { maxTurns, maxCost, maxTokens: bound("maxTokens") } };
   return (
     <Confirm
-      className="btn quiet small icon"
+      look="quiet small icon"
       target={target}
       act={act}
       testid="budget-act"
@@ -52,13 +52,11 @@ export function BudgetAct({ state, target, onDone }: BudgetActProps) {
             label="Of"
             value={node}
             onPick={setNode}
-            options={[
-              { value: "", label: "the whole cast" },
-              ...Object.keys(state.plan?.nodes ?? {}).map((id) => ({
-                value: id,
-                label: `${nameOf(state, id)} (${id})`,
-              })),
-            ]}
+            any="the whole cast"
+            options={Object.keys(state.plan?.nodes ?? {}).map((id) => ({
+              value: id,
+              label: `${nameOf(state, id)} (${id})`,
+            }))}
           />
           {names.map((name) => (
             <label key={name} className="brow2">

@@ -8,7 +8,7 @@ import { Button } from "../../shared/Button";
 import { DiffView } from "../../shared/DiffView";
 import { byFile } from "../../shared/diff";
 import { count } from "../../shared/format";
-import { ErrorBox, Foreign } from "../../shared/parts";
+import { ErrorBox, Foreign, Reading } from "../../shared/parts";
 
 /** The most lines of one file that are drawn. */
 const LINES_MAX = 2_000;
@@ -26,12 +26,7 @@ export function Changes({ castId, project, turn, depends = "" }: ChangesProps) {
   const [chosen, setChosen] = useState<string | null>(null);
   const diff = useGet<WorkspaceDiff>(`/casts/${segment(castId)}/workspace/diff`, { project, turn }, { since: depends });
   if (diff.error) return <ErrorBox error={diff.error} />;
-  if (!diff.data)
-    return (
-      <p className="dim" role="status">
-        Reading…
-      </p>
-    );
+  if (!diff.data) return <Reading />;
   const { files, text, cut } = diff.data;
   if (files.length === 0) return <p className="dim">No file was changed.</p>;
   const place = Math.max(
@@ -46,9 +41,7 @@ export function Changes({ castId, project, turn, depends = "" }: ChangesProps) {
         {files.map((file, index) => (
           <li key={file.path}>
             <Button look="quiet small" aria-pressed={index === place} onClick={() => setChosen(file.path)}>
-              <span className="mono cut">
-                <Foreign text={file.path} />
-              </span>
+              <Foreign as="span" className="mono cut" text={file.path} />
               <span className="faint nowrap">{linesOf(file)}</span>
             </Button>
           </li>

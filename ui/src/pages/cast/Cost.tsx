@@ -2,6 +2,7 @@
 import { type CastState, itemTitle, nameOf, type Turn } from "../../fold";
 import { count, duration, money } from "../../shared/format";
 import { Item } from "../../shared/parts";
+import { type Column, Table } from "../../shared/Table";
 
 interface Sum {
   turns: number;
@@ -34,21 +35,19 @@ export function CostTab({ state }: { state: CastState }) {
           The table shows the turns since event {state.turnsFrom}; the total covers the whole cast.
         </p>
       )}
-      <table className="tbl">
-        <thead>
-          <tr>
-            <th>Socket</th>
-            {items.map((item) => (
-              <th key={item ?? ""} className="r">
-                {item ? <Item itemKey={item} title={itemTitle(state, item)} /> : "no item"}
-              </th>
-            ))}
-            <th className="r">Turns</th>
-            <th className="r">Tokens</th>
-            <th className="r">Time</th>
-            <th className="r">Cost</th>
-          </tr>
-        </thead>
+      <Table
+        columns={[
+          ["Socket"],
+          ...items.map(
+            (item): Column => [
+              item ? <Item key={item} itemKey={item} title={itemTitle(state, item)} /> : "no item",
+              null,
+              "r",
+            ],
+          ),
+          ...["Turns", "Tokens", "Time", "Cost"].map((name): Column => [name, null, "r"]),
+        ]}
+      >
         <tbody>
           {sockets.map((socket) => {
             const turns = state.turns.filter((turn) => turn.socket === socket);
@@ -91,7 +90,7 @@ export function CostTab({ state }: { state: CastState }) {
             </td>
           </tr>
         </tfoot>
-      </table>
+      </Table>
     </div>
   );
 }

@@ -41,7 +41,7 @@ export function DemoEnd({ state, target }: { state: CastState; target: Target })
         open={own}
         onOpen={setOwn}
         label="On your repository"
-        opener={{ className: "btn primary", "data-testid": "demo-own", children: "Run it on my repository" }}
+        opener={{ look: "primary", testid: "demo-own", children: "Run it on my repository" }}
       >
         <h3>In a terminal, in your repository</h3>
         <div className="stack">

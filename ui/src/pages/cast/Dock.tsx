@@ -1,7 +1,7 @@
 // The dock under the graph: timeline, events, output, state, cost, files.
 
 import { ChevronDown, ChevronUp, Maximize, X, ZoomIn } from "lucide-react";
-import { memo, type PointerEvent, useRef, useState } from "react";
+import { memo, type PointerEvent, useDeferredValue, useRef, useState } from "react";
 import type { CastState } from "../../fold";
 import type { Target } from "../../shared/ActButton";
 import { Button } from "../../shared/Button";
@@ -14,7 +14,7 @@ import { CostTab } from "./Cost";
 import { EventsTab } from "./Events";
 import { OutputLog } from "./OutputLog";
 import { StateTab } from "./StateTab";
-import { Timeline } from "./timeline";
+import { Timeline, type TimelineProps } from "./timeline";
 import { ALL, type Window, zoomed } from "./timeline/scale";
 import { WorkspaceTab } from "./Workspace";
 
@@ -42,6 +42,9 @@ export const Dock = memo(function Dock(props: DockProps) {
   const [height, setHeight] = useState(() => Number(kept(HEIGHT)) || 252);
   const [open, setOpen] = useState(true);
   const [view, setView] = useState<Window>(ALL);
+  // The tab that was pressed is marked at once; what it shows may take longer to draw.
+  const shown = useDeferredValue(tab);
+  const settled = useDeferredValue(props);
   const from = useRef<{ y: number; height: number } | null>(null);
   const size = (value: number) => {
     const next = Math.max(120, Math.min(innerHeight - 320, value));
@@ -107,15 +110,19 @@ export const Dock = memo(function Dock(props: DockProps) {
         </Button>
       </div>
       <div className="dbody" id="dock-body" role="tabpanel" aria-labelledby={`dock-${tab}`} hidden={!open} tabIndex={0}>
-        {tab === "timeline" ? <Timeline {...props} view={view} setView={setView} /> : null}
-        {tab === "events" ? <EventsTab {...props} /> : null}
-        {tab === "output" ? <OutputLog {...props} /> : null}
-        {tab === "state" ? <StateTab {...props} /> : null}
-        {tab === "cost" ? <CostTab state={state} /> : null}
-        {tab === "files" ? <WorkspaceTab state={state} target={props.target} past={props.past} /> : null}
+        <Body {...settled} tab={shown} view={view} setView={setView} />
       </div>
     </section>
   );
+});
+
+const Body = memo(function Body({ tab, view, setView, ...props }: TimelineProps & { tab: DockTab }) {
+  if (tab === "timeline") return <Timeline {...props} view={view} setView={setView} />;
+  if (tab === "events") return <EventsTab {...props} />;
+  if (tab === "output") return <OutputLog {...props} />;
+  if (tab === "state") return <StateTab {...props} />;
+  if (tab === "cost") return <CostTab state={props.state} />;
+  return <WorkspaceTab state={props.state} target={props.target} past={props.past} />;
 });
 
 /** What the timeline shows of time, beside its tabs. */
@@ -134,13 +141,12 @@ function TimelineTools(
             Events {brushed} to {search.get("evto")}
           </Button>
           <Button
+            icon={X}
             look="quiet small icon"
             aria-label="Clear the event filter"
             data-testid="clear-brush"
             onClick={() => change({ evfrom: null, evto: null })}
-          >
-            <X className="ico s" />
-          </Button>
+          />
         </span>
       ) : (
         <span className="brush-hint faint sm wide-only nowrap cut">Drag over a span to filter the events</span>
@@ -161,13 +167,12 @@ function TimelineTools(
         </Button>
       ) : null}
       <Button
+        icon={ZoomIn}
         look="quiet small icon"
         aria-label="Zoom in on the timeline"
         data-testid="tl-in"
         onClick={() => setView(zoomed(view, middle, 0.5))}
-      >
-        <ZoomIn className="ico" />
-      </Button>
+      />
       <Button look="quiet small" disabled={whole} aria-label="Fit" data-testid="tl-fit" onClick={() => setView(ALL)}>
         <Maximize className="ico s" />
         <span className="fit-word">Fit</span>

@@ -1,7 +1,7 @@
 // The rows of the log: only those that are seen are in the page. One of them can be opened as it is written.
 
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useMemo, useRef } from "react";
+import { memo, useEffect, useLayoutEffect, useMemo, useRef } from "react";
 import type { EventLine } from "../../api/generated";
 import { Button } from "../../shared/Button";
 import { eventWords } from "../../shared/eventWords";
@@ -12,6 +12,7 @@ import { CopyButton, Foreign } from "../../shared/parts";
 import type { DockProps } from "./Dock";
 
 const ROW = 22;
+const HEADS = ["Seq", "Time", "Kind", "Socket", "Item", "What happened"];
 
 interface RowsProps {
   total: number;
@@ -36,12 +37,16 @@ export function EventRows({ total, rowAt, want, itemOf, at, follow, open, projec
     estimateSize: () => ROW,
     overscan: 12,
   });
+  const following = follow && stuck.current;
+  // The rows at the new end are drawn at once, and not first those at the old one.
+  if (following && list.scrollElement) list.scrollOffset = list.getTotalSize();
   const shown = list.getVirtualItems();
   const [from, to] = [shown[0]?.index ?? 0, shown.at(-1)?.index ?? 0];
   useEffect(() => want(from, to));
-  useEffect(() => {
-    if (follow && stuck.current && total > 0) list.scrollToIndex(total - 1, { align: "end" });
-  }, [follow, total, list]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: more events are the reason to scroll
+  useLayoutEffect(() => {
+    if (following) box.current?.scrollTo(0, Number.MAX_SAFE_INTEGER);
+  }, [following, total]);
   useEffect(() => {
     if (at !== null && total >= at) list.scrollToIndex(at - 1, { align: "center" });
   }, [at, total, list]);
@@ -65,36 +70,26 @@ export function EventRows({ total, rowAt, want, itemOf, at, follow, open, projec
         }}
       >
         <div className="evrow evhead" role="row">
-          <span role="columnheader" className="r">
-            Seq
-          </span>
-          <span role="columnheader">Time</span>
-          <span role="columnheader">Kind</span>
-          <span role="columnheader">Socket</span>
-          <span role="columnheader">Item</span>
-          <span role="columnheader">What happened</span>
+          {HEADS.map((head) => (
+            <span key={head} role="columnheader" className={head === "Seq" ? "r" : ""}>
+              {head}
+            </span>
+          ))}
         </div>
         <div role="rowgroup" style={{ height: list.getTotalSize(), position: "relative" }}>
           {shown.map((row) => {
             const one = rowAt(row.index);
             return (
-              <div
+              <Row
                 key={row.key}
-                className="evrow"
-                role="row"
-                data-testid={one ? `row-${one.seq}` : "row-empty"}
-                aria-rowindex={row.index + 1}
-                aria-selected={one !== undefined && (one.seq === at || one.seq === open)}
-                style={{ transform: `translateY(${row.start}px)` }}
-              >
-                {one ? (
-                  <Cells event={one} item={itemOf(one)} opened={open === one.seq} change={change} />
-                ) : (
-                  <span role="cell" className="faint">
-                    …
-                  </span>
-                )}
-              </div>
+                index={row.index}
+                top={row.start}
+                event={one}
+                item={one ? itemOf(one) : ""}
+                selected={one !== undefined && (one.seq === at || one.seq === open)}
+                opened={one !== undefined && one.seq === open}
+                change={change}
+              />
             );
           })}
         </div>
@@ -115,6 +110,37 @@ export function EventRows({ total, rowAt, want, itemOf, at, follow, open, projec
     </div>
   );
 }
+
+interface RowProps {
+  index: number;
+  top: number;
+  event: EventLine | undefined;
+  item: string;
+  selected: boolean;
+  opened: boolean;
+  change: DockProps["change"];
+}
+
+const Row = memo(function Row({ index, top, event, item, selected, opened, change }: RowProps) {
+  return (
+    <div
+      className="evrow"
+      role="row"
+      data-testid={event ? `row-${event.seq}` : "row-empty"}
+      aria-rowindex={index + 1}
+      aria-selected={selected}
+      style={{ transform: `translateY(${top}px)` }}
+    >
+      {event ? (
+        <Cells event={event} item={item} opened={opened} change={change} />
+      ) : (
+        <span role="cell" className="faint">
+          …
+        </span>
+      )}
+    </div>
+  );
+});
 
 function Cells(props: { event: EventLine; item: string; opened: boolean; change: DockProps["change"] }) {
   const { event, item, opened, change } = props;

@@ -15,22 +15,9 @@ import type { DockProps } from "./Dock";
 import { EventRows } from "./EventRows";
 
 const CHUNK = 200;
-const KINDS = [
-  "run",
-  "turn",
-  "route",
-  "handoff",
-  "payload",
-  "state",
-  "loop",
-  "cursor",
-  "approval",
-  "mode",
-  "budget",
-  "message",
-  "follow_up",
-  "timer",
-];
+const KINDS = "run turn route handoff payload state loop cursor approval mode budget message follow_up timer".split(
+  " ",
+);
 
 interface Filter {
   kind: string;
@@ -64,7 +51,10 @@ export function EventsTab({ store, state, past, search, change }: DockProps) {
     return () => clearTimeout(timer);
   }, [typed, change]);
   const sockets = Object.entries(state.plan?.nodes ?? {});
-  const items = [...new Set(state.turns.map((turn) => turn.item).filter((item): item is string => item !== null))];
+  const items = useMemo(
+    () => [...new Set(state.turns.map((turn) => turn.item).filter((item): item is string => item !== null))],
+    [state.turns],
+  );
   const open = Number(search.get("event") ?? 0);
   const itemOfTurn = useMemo(() => new Map(state.turns.map((turn) => [turn.seq, turn.item ?? ""])), [state.turns]);
   const itemOf = (event: EventLine): string =>
@@ -88,20 +78,19 @@ export function EventsTab({ store, state, past, search, change }: DockProps) {
           value={filter.kind}
           testid="events-kind"
           onPick={(kind) => change({ kind })}
-          options={[{ value: "", label: "all" }, ...KINDS.map((value) => ({ value, label: value }))]}
+          any="all"
+          options={KINDS.map((value) => ({ value, label: value }))}
         />
         <Pick
           label="Socket"
           value={filter.node}
           testid="events-node"
           onPick={(node) => change({ node })}
-          options={[
-            { value: "", label: "all" },
-            ...sockets.map(([value, node]) => ({
-              value,
-              label: node.materia === value ? value : `${nameOf(state, value)} ${value}`,
-            })),
-          ]}
+          any="all"
+          options={sockets.map(([value, node]) => ({
+            value,
+            label: node.materia === value ? value : `${nameOf(state, value)} ${value}`,
+          }))}
         />
         {items.length > 0 ? (
           <Pick
@@ -109,7 +98,8 @@ export function EventsTab({ store, state, past, search, change }: DockProps) {
             value={filter.item}
             testid="events-item"
             onPick={(evitem) => change({ evitem })}
-            options={[{ value: "", label: "all" }, ...items.map((value) => ({ value, label: titled(state, value) }))]}
+            any="all"
+            options={items.map((value) => ({ value, label: () => titled(state, value) }))}
           />
         ) : null}
         {filter.from ? (
@@ -118,12 +108,11 @@ export function EventsTab({ store, state, past, search, change }: DockProps) {
               {filter.from} to {filter.to}
             </span>
             <Button
+              icon={X}
               look="quiet small icon"
               aria-label="Show all events"
               onClick={() => change({ evfrom: null, evto: null })}
-            >
-              <X className="ico s" />
-            </Button>
+            />
           </span>
         ) : null}
         <GoTo

@@ -45,7 +45,7 @@ export function Fork({ state, target, past, socket, onDone }: ForkProps) {
   return (
     <>
       <Confirm
-        className={`btn${past ? " primary" : ""}`}
+        look={past ? "primary" : ""}
         target={target}
         act={act}
         onDone={(done) => void after(done)}

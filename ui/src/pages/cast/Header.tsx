@@ -15,18 +15,26 @@ import { Acts } from "./Acts";
 import { BudgetAct } from "./BudgetAct";
 import { Lines } from "./Lines";
 
+/** What workers do for a cast on NATS. */
+export interface Work {
+  worker?: string | null | undefined;
+  waitsForWorker?: boolean | undefined;
+}
+
 interface HeaderProps {
   state: CastState;
   tip: CastState;
   past: boolean;
   driven: boolean | undefined;
+  work: Work;
   now: number;
   target: Target;
   socket: string;
   change: (changes: Record<string, string | number | null>, push?: boolean) => void;
 }
 
-export const Header = memo(function Header({ state, tip, past, driven, now, target, socket, change }: HeaderProps) {
+export const Header = memo(function Header(props: HeaderProps) {
+  const { state, tip, past, driven, work, now, target, socket, change } = props;
   const [last, setLast] = useState<{ act: Act; events: number[] } | null>(null);
   const look = castState({
     ...state,
@@ -42,9 +50,12 @@ export const Header = memo(function Header({ state, tip, past, driven, now, targ
   return (
     <header className="head">
       <div className="ask">
-        <h1 className="cut" title={oneLine(state.request, 500)}>
-          <Foreign text={oneLine(state.request.split("\n")[0] ?? "") || state.castId} />
-        </h1>
+        <Foreign
+          as="h1"
+          className="cut"
+          title={oneLine(state.request, 500)}
+          text={oneLine(state.request.split("\n")[0] ?? "") || state.castId}
+        />
         <span className="faint nowrap sm">
           of{" "}
           <Link to={`/loadouts/${encodeURIComponent(state.loadout)}`} className="dim">
@@ -77,6 +88,7 @@ export const Header = memo(function Header({ state, tip, past, driven, now, targ
           {past ? <strong>As of event {count(state.seq)}: </strong> : null}
           <Foreign text={oneLine(sentence(state), 400)} />
         </span>
+        {past ? null : <Worker {...work} />}
         {state.fork ? (
           <span className="faint nowrap sm">
             fork of <Link to={`/casts/${encodeURIComponent(state.fork.castId)}`}>{state.fork.castId}</Link> at event{" "}
@@ -101,27 +113,9 @@ export const Header = memo(function Header({ state, tip, past, driven, now, targ
       </div>
       <div className="spend">
         <dl className="budget" data-testid="budget">
-          <Spent
-            name="Turns"
-            spent={state.usage.turns}
-            limit={state.budget.maxTurns}
-            show={count}
-            testid="total-turns"
-          />
-          <Spent
-            name="Tokens"
-            spent={state.usage.tokens}
-            limit={state.budget.maxTokens}
-            show={short}
-            testid="total-tokens"
-          />
-          <Spent
-            name="Cost"
-            spent={state.usage.cost ?? null}
-            limit={state.budget.maxCost}
-            show={money}
-            testid="total-cost"
-          />
+          <Spent name="Turns" spent={state.usage.turns} limit={state.budget.maxTurns} show={count} />
+          <Spent name="Tokens" spent={state.usage.tokens} limit={state.budget.maxTokens} show={short} />
+          <Spent name="Cost" spent={state.usage.cost ?? null} limit={state.budget.maxCost} show={money} />
           <div className="free">
             <dt>Elapsed</dt> <dd>{duration(elapsed)}</dd>
           </div>
@@ -154,18 +148,30 @@ export const Header = memo(function Header({ state, tip, past, driven, now, targ
   );
 });
 
+/** The worker that runs the cast, or that it waits for one. */
+function Worker({ worker, waitsForWorker }: Work) {
+  if (!worker && !waitsForWorker) return null;
+  return (
+    <span className="faint sm worker" data-testid="cast-worker">
+      {worker ? "on " : "waits for "}
+      <Link to="/workers" title={worker ?? "Workers"}>
+        {worker ? <Foreign text={oneLine(worker, 100)} /> : "a worker"}
+      </Link>
+    </span>
+  );
+}
+
 function Spent(props: {
   name: string;
   spent: number | null;
   limit: number | null | undefined;
   show: (value: number) => string;
-  testid: string;
 }) {
-  const { name, spent, limit, show, testid } = props;
+  const { name, spent, limit, show } = props;
   return (
     <div>
       <dt>{name}</dt>{" "}
-      <dd data-testid={testid} data-value={spent ?? ""}>
+      <dd data-testid={`total-${name.toLowerCase()}`} data-value={spent ?? ""}>
         {spent === null ? "unknown" : show(spent)}
         {limit ? <span> of {show(limit)}</span> : null}
         {limit && spent !== null ? <Meter spent={spent} limit={limit} /> : null}

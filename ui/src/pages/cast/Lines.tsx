@@ -20,11 +20,11 @@ export function Lines({ castId }: { castId: string }) {
       open={open}
       onOpen={setOpen}
       opener={{
-        className: "btn quiet small icon",
+        look: "quiet small icon",
         "aria-label": "In a terminal",
         title: "In a terminal",
-        "data-testid": "lines",
-        children: <SquareTerminal className="ico s" />,
+        testid: "lines",
+        icon: SquareTerminal,
       }}
     >
       <h3>In a terminal</h3>

@@ -2,48 +2,31 @@
 
 import { useState } from "react";
 import { ActButton } from "../../shared/ActButton";
-import { type Act, commandLine } from "../../shared/acts";
+import { type Act, commandLine, MODES, PACES } from "../../shared/acts";
 import { Button } from "../../shared/Button";
 import { Cli } from "../../shared/Cli";
 import { Pop } from "../../shared/Pop";
 import { Seg } from "../../shared/parts";
 import type { ActProps } from "./Acts";
 
-const words: Record<string, string> = {
-  AUTO: "Auto",
-  INTERACTIVE: "Interactive",
-  PLANNING: "Planning",
-  IMPLEMENTATION: "Implementation",
-};
+const words: Record<string, string> = Object.fromEntries([...PACES, ...MODES].map(({ id, label }) => [id, label]));
 
 export function Modes({ state, target, onDone }: ActProps) {
   const [act, setAct] = useState<Act | null>(null);
   // Where there is little room, one picker has what the two switches have.
-  const others: { value: string; act: Act }[] = [];
-  const pace = state.pace === "AUTO" ? "INTERACTIVE" : "AUTO";
-  const mode = state.globalMode === "PLANNING" ? "IMPLEMENTATION" : "PLANNING";
-  others.push({ value: pace, act: { do: "mode", value: pace } });
-  others.push({ value: mode, act: { do: "globalMode", value: mode } });
+  const others: Extract<Act, { do: "mode" | "globalMode" }>[] = [
+    { do: "mode", value: state.pace === "AUTO" ? "INTERACTIVE" : "AUTO" },
+    { do: "globalMode", value: state.globalMode === "PLANNING" ? "IMPLEMENTATION" : "PLANNING" },
+  ];
   return (
     <>
       <span className="modes">
-        <Seg
-          label="Pace"
-          now={state.pace}
-          onPick={(value) => setAct({ do: "mode", value })}
-          items={[
-            { id: "AUTO", label: "Auto" },
-            { id: "INTERACTIVE", label: "Interactive" },
-          ]}
-        />
+        <Seg label="Pace" now={state.pace} onPick={(value) => setAct({ do: "mode", value })} items={PACES} />
         <Seg
           label="What turns may write"
           now={state.globalMode}
           onPick={(value) => setAct({ do: "globalMode", value })}
-          items={[
-            { id: "PLANNING", label: "Planning" },
-            { id: "IMPLEMENTATION", label: "Implementation" },
-          ]}
+          items={MODES}
         />
       </span>
       <label className="pick mode-pick">
@@ -54,7 +37,7 @@ export function Modes({ state, target, onDone }: ActProps) {
           data-testid="mode-pick"
           onChange={(event) => {
             const found = others.find((one) => one.value === event.target.value);
-            if (found) setAct(found.act);
+            if (found) setAct(found);
           }}
         >
           <option value="now">
@@ -84,7 +67,7 @@ export function Modes({ state, target, onDone }: ActProps) {
             <div className="foot">
               <Button onClick={() => setAct(null)}>Cancel</Button>
               <ActButton
-                className="btn primary"
+                look="primary"
                 target={target}
                 act={act}
                 testid="mode-confirm"

@@ -5,6 +5,7 @@ import { field } from "../../api/events";
 import { nameOf, type Turn } from "../../fold";
 import { Button } from "../../shared/Button";
 import { useCast } from "../../shared/cast-store";
+import { download } from "../../shared/download";
 import { duration } from "../../shared/format";
 import { Pick, Seg } from "../../shared/parts";
 import { oneLine, plain } from "../../shared/text";
@@ -23,16 +24,8 @@ export function OutputLog({ store, state, search, change, onSelect }: DockProps)
   const textOf = (turn: Turn) => plain(String(field(events[(turn.endSeq ?? 0) - first], "output") ?? ""));
   const outputs = ended.slice(-TURNS_MAX).map((turn) => ({ turn, text: textOf(turn) }));
   const hits = words ? outputs.filter(({ text }) => text.toLowerCase().includes(words.toLowerCase())) : outputs;
-  const download = () => {
-    const all = ended
-      .map((turn) => `== ${turn.socket} visit ${turn.visit} (event ${turn.seq})\n${textOf(turn)}\n`)
-      .join("\n");
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([all], { type: "text/plain" }));
-    link.download = `${store.id}.log`;
-    link.click();
-    URL.revokeObjectURL(link.href);
-  };
+  const all = () =>
+    ended.map((turn) => `== ${turn.socket} visit ${turn.visit} (event ${turn.seq})\n${textOf(turn)}\n`).join("\n");
   return (
     <div className="log-wrap">
       <div className="ev-tools">
@@ -48,10 +41,8 @@ export function OutputLog({ store, state, search, change, onSelect }: DockProps)
           label="Socket"
           value={only}
           onPick={(logof) => change({ logof })}
-          options={[
-            { value: "", label: "all" },
-            ...Object.keys(state.plan?.nodes ?? {}).map((id) => ({ value: id, label: nameOf(state, id) })),
-          ]}
+          any="all"
+          options={Object.keys(state.plan?.nodes ?? {}).map((id) => ({ value: id, label: nameOf(state, id) }))}
         />
         <Seg
           small
@@ -66,7 +57,7 @@ export function OutputLog({ store, state, search, change, onSelect }: DockProps)
         <span className="faint sm grow r">
           {hits.length} of {ended.length} turns
         </span>
-        <Button look="small" onClick={download}>
+        <Button look="small" onClick={() => download(`${store.id}.log`, all())}>
           Download
         </Button>
       </div>

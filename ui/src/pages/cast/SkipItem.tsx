@@ -58,7 +58,7 @@ export function SkipPart({ state, target, socket, onDone }: SkipProps) {
           <Cli words={commandLine(target.castId, act)} />
         </>
       )}
-      <ActButton className="btn" target={target} act={act} testid="skip" disabled={found.busy !== null} onDone={onDone}>
+      <ActButton target={target} act={act} testid="skip" disabled={found.busy !== null} onDone={onDone}>
         Stop item {found.item.key}
       </ActButton>
     </div>

@@ -20,9 +20,7 @@ export function StateTab({ store, state, change, onSelect }: DockProps) {
         return (
           <details key={name} open={names.length < 6}>
             <summary>
-              <span className="mono strong">
-                <Foreign text={name} />
-              </span>
+              <Foreign as="span" className="mono strong" text={name} />
               {seq ? (
                 <span className="faint sm">
                   set at event <EventLink seq={seq} onEvent={(at) => change({ at }, true)} />

@@ -7,10 +7,16 @@ import { Button } from "../../shared/Button";
 import { count } from "../../shared/format";
 import { oneLine } from "../../shared/text";
 import { typing } from "../../shared/typing";
+import { useKeydown } from "../../shared/useKeydown";
+import { usePaced } from "../../shared/usePaced";
 
 const SPEEDS = [1, 5, 25] as const;
 const MARKS_MAX = 60;
 const CHAPTERS_MAX = 120;
+/** A chapter with less of the track than this has no room for its name. */
+const NAMED_SHARE = 0.04;
+/** Each event moves all that stands on the track, so a flood of them moves it at this pace. */
+const TRACK_MS = 500;
 const signs: Record<MarkKind, string> = {
   back: "↺",
   failed: "×",
@@ -57,60 +63,43 @@ export const TimeBar = memo(function TimeBar({ state, tip, past, offline, onAt }
     }, 1000 / speed);
     return () => clearInterval(timer);
   }, [playing, speed, end, onAt]);
-  const toggle = useRef(() => {});
-  toggle.current = () => {
+  const toggle = () => {
     if (!playing && !past) onAt(1);
     setPlaying(!playing);
   };
   // The space bar stops following what goes on; pressed again it plays on from there.
-  const hold = useRef(() => {});
-  hold.current = () => {
+  useKeydown((event) => {
+    const target = event.target as HTMLElement | null;
+    if (event.key !== " " || typing(event) || target?.closest("button, a, [role=tab], summary")) return;
+    event.preventDefault();
     if (!playing && !past && tip.status === "running") onAt(state.seq);
-    else toggle.current();
-  };
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      const target = event.target as HTMLElement | null;
-      if (event.key !== " " || typing(event) || target?.closest("button, a, [role=tab], summary")) return;
-      event.preventDefault();
-      hold.current();
-    };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
-  }, []);
-  const place = (at: number) => `${end > 1 ? ((at - 1) / (end - 1)) * 100 : 100}%`;
-  const wide = (events: number) => `calc(${(events / Math.max(1, end - 1)) * 100}% - 2px)`;
-  /** How far a chapter lies behind the event that is looked at. */
-  const reached = (from: number, to: number) => wide(Math.max(Math.min(to, state.seq) - from, 0));
-  const chapters = tip.chapters.length > 0 ? shownChapters(tip.chapters) : [{ from: 1, label: "" }];
-  const marks = shownMarks(tip.marks);
-  const ticks = tip.turns.length <= 200 ? tip.turns : [];
+    else toggle();
+  });
+  const track = usePaced(tip, TRACK_MS);
   return (
     <div className="time" data-testid="time-bar">
       <span className="time-steps">
         <Button
+          icon={ChevronLeft}
           look="quiet small icon"
           aria-label="Previous event"
           onClick={() => onAt(Math.max(1, state.seq - 1))}
           data-testid="step-back"
           disabled={state.seq <= 1}
-        >
-          <ChevronLeft className="ico" />
-        </Button>
+        />
         <Button
+          icon={ChevronRight}
           look="quiet small icon"
           aria-label="Next event"
           onClick={() => onAt(state.seq + 1 >= end ? null : state.seq + 1)}
           data-testid="step-on"
           disabled={!past}
-        >
-          <ChevronRight className="ico" />
-        </Button>
+        />
         <Button
           look="quiet small icon wide-only"
           aria-label={playing ? "Hold" : "Play from here"}
           data-testid="play"
-          onClick={() => toggle.current()}
+          onClick={toggle}
         >
           {playing ? <Pause className="ico" /> : <Play className="ico" />}
         </Button>
@@ -123,36 +112,7 @@ export const TimeBar = memo(function TimeBar({ state, tip, past, offline, onAt }
         </Button>
       </span>
       <div className="track">
-        {chapters.map((chapter, index) => {
-          const to = chapters[index + 1]?.from ?? end;
-          const width = wide(Math.max(to - chapter.from, 0) || 1);
-          const now = state.seq >= chapter.from && (state.seq < to || index === chapters.length - 1);
-          return (
-            <span key={`${chapter.from}`}>
-              <span className={`ch${now ? " now" : ""}`} style={{ left: place(chapter.from), maxWidth: width }}>
-                {oneLine(chapter.label, 60)}
-              </span>
-              <span className="bar ahead" style={{ left: place(chapter.from), width }} />
-              {chapter.from <= state.seq ? (
-                <span className="bar" style={{ left: place(chapter.from), width: reached(chapter.from, to) }} />
-              ) : null}
-            </span>
-          );
-        })}
-        {ticks.map((turn) => (
-          <span key={turn.seq} className="tick" style={{ left: place(turn.seq) }} />
-        ))}
-        {marks.map((mark) => (
-          <span
-            key={`${mark.seq}${mark.kind}`}
-            className={`mk ${mark.kind}`}
-            style={{ left: place(mark.seq) }}
-            title={`Event ${mark.seq}: ${oneLine(mark.text, 200)}`}
-          >
-            {signs[mark.kind]}
-          </span>
-        ))}
-        <span className="thumb" style={{ left: place(state.seq) }} />
+        <Track tip={track} seq={Math.min(state.seq, track.seq)} />
         <input
           type="range"
           min={1}
@@ -187,5 +147,74 @@ export const TimeBar = memo(function TimeBar({ state, tip, past, offline, onAt }
         {past ? <kbd>L</kbd> : null}
       </button>
     </div>
+  );
+});
+
+/** All that stands on the track, with the events up to one behind it. */
+const Track = memo(function Track({ tip, seq }: { tip: CastState; seq: number }) {
+  const end = tip.seq;
+  const place = (at: number) => `${end > 1 ? ((at - 1) / (end - 1)) * 100 : 100}%`;
+  const wide = (events: number) => `calc(${(events / Math.max(1, end - 1)) * 100}% - 2px)`;
+  const chapters = tip.chapters.length > 0 ? shownChapters(tip.chapters) : [{ from: 1, label: "" }];
+  const ticks = tip.turns.length <= 200 ? tip.turns : [];
+  return (
+    <>
+      {chapters.map(({ from, label }, index) => {
+        const to = chapters[index + 1]?.from ?? end;
+        return (
+          <ChapterBar
+            key={from}
+            label={label}
+            left={place(from)}
+            width={wide(Math.max(to - from, 0) || 1)}
+            named={to - from >= NAMED_SHARE * (end - 1)}
+            reached={from <= seq ? wide(Math.max(Math.min(to, seq) - from, 0)) : null}
+            now={seq >= from && (seq < to || index === chapters.length - 1)}
+          />
+        );
+      })}
+      {ticks.map((turn) => (
+        <span key={turn.seq} className="tick" style={{ left: place(turn.seq) }} />
+      ))}
+      {shownMarks(tip.marks).map((mark) => (
+        <span
+          key={`${mark.seq}${mark.kind}`}
+          className={`mk ${mark.kind}`}
+          style={{ left: place(mark.seq) }}
+          title={`Event ${mark.seq}: ${oneLine(mark.text, 200)}`}
+        >
+          {signs[mark.kind]}
+        </span>
+      ))}
+      <span className="thumb" style={{ left: place(seq) }} />
+    </>
+  );
+});
+
+interface ChapterProps {
+  label: string;
+  left: string;
+  width: string;
+  /** How much of it lies behind the event that is looked at. */
+  reached: string | null;
+  /** Whether there is room for its name; the present one always has it. */
+  named: boolean;
+  now: boolean;
+}
+
+const ChapterBar = memo(function ChapterBar({ label, left, width, reached, named, now }: ChapterProps) {
+  return (
+    <>
+      {named || now ? (
+        <span
+          className={`ch${now ? " now" : ""}`}
+          style={named ? { left, maxWidth: width } : { left: `min(${left}, 100% - 9em)`, maxWidth: "9em" }}
+        >
+          {oneLine(label, 60)}
+        </span>
+      ) : null}
+      <span className="bar ahead" style={{ left, width }} />
+      {reached === null ? null : <span className="bar" style={{ left, width: reached }} />}
+    </>
   );
 });

@@ -10,7 +10,8 @@ import { ActButton, Confirm, type Target } from "../../shared/ActButton";
 import { commandLine, type Done } from "../../shared/acts";
 import { useGet } from "../../shared/ask";
 import { Cli } from "../../shared/Cli";
-import { CopyButton, ErrorBox, Foreign } from "../../shared/parts";
+import { CopyButton, ErrorBox, Foreign, Reading } from "../../shared/parts";
+import { Fact } from "../../shared/Table";
 import { Changes } from "./Changes";
 
 /** How many commits are listed. */
@@ -24,12 +25,7 @@ export function WorkspaceTab({ state, target, past }: { state: CastState; target
   const found = useGet<WorkspaceBody>(`/casts/${segment(castId)}/workspace`, { project }, { since: depends });
   const workspace = found.data;
   if (found.error) return <ErrorBox error={found.error} />;
-  if (!workspace)
-    return (
-      <p className="dim pad" role="status">
-        Reading…
-      </p>
-    );
+  if (!workspace) return <Reading className="dim pad" />;
   const over = state.status === "completed" || state.status === "failed" || state.status === "aborted";
   const ready = Boolean(workspace.published) && !workspace.merged;
   const commits = workspace.commits ?? [];
@@ -40,85 +36,72 @@ export function WorkspaceTab({ state, target, past }: { state: CastState; target
       <div className="about">
         {past ? <p className="dim sm">The workspace as it is now, not as of event {state.seq}.</p> : null}
         <dl className="facts">
-          <div>
-            <dt>Folder</dt>
-            <dd className="row">
-              {workspace.checkout ? (
-                <>
-                  <span className="mono path" data-testid="workspace-folder">
-                    <Foreign text={workspace.checkout} />
-                  </span>
-                  <CopyButton text={workspace.checkout} label="Copy the folder" />
-                </>
-              ) : (
-                <span data-testid="workspace-folder">removed</span>
-              )}
-            </dd>
-          </div>
-          {workspace.base ? (
-            <div>
-              <dt>Base</dt>
-              <dd className="mono">{workspace.base.slice(0, 12)}</dd>
-            </div>
-          ) : null}
-          <div>
-            <dt>Branch</dt>
-            <dd data-testid="workspace-branch">
-              {workspace.branch ? (
-                <>
-                  <span className="mono path">
-                    <Foreign text={workspace.branch} />
-                  </span>
-                  {workspace.merged ? ", merged" : ", not merged"}
-                </>
-              ) : over && !there ? (
-                "removed"
-              ) : (
-                "not published"
-              )}
-            </dd>
-          </div>
+          <Fact name="Folder" className="row">
+            <Foreign
+              as="span"
+              className={workspace.checkout ? "mono path" : ""}
+              data-testid="workspace-folder"
+              text={workspace.checkout ?? "removed"}
+            />
+            {workspace.checkout ? <CopyButton text={workspace.checkout} label="Copy the folder" /> : null}
+          </Fact>
+          <Fact name="Base" className="mono">
+            {workspace.base?.slice(0, 12)}
+          </Fact>
+          <Fact name="Branch" data-testid="workspace-branch">
+            {workspace.branch ? (
+              <>
+                <Foreign as="span" className="mono path" text={workspace.branch} />
+                {workspace.merged ? ", merged" : ", not merged"}
+              </>
+            ) : over && !there ? (
+              "removed"
+            ) : (
+              "not published"
+            )}
+          </Fact>
           {there ? (
-            <div>
-              <dt>Commits</dt>
-              <dd>
-                {commits.length === 0 ? "none" : null}
-                <ul>
-                  {commits.slice(0, COMMITS_MAX).map((commit) => (
-                    <li key={commit.id} className="cut">
-                      <span className="mono faint">{commit.id.slice(0, 8)}</span> <Foreign text={commit.subject} />
-                    </li>
-                  ))}
-                </ul>
-                {commits.length > COMMITS_MAX ? (
-                  <span className="dim">and {counted(commits.length - COMMITS_MAX, "commit")} before</span>
-                ) : null}
-              </dd>
-            </div>
+            <Fact name="Commits">
+              {commits.length === 0 ? "none" : null}
+              <ul>
+                {commits.slice(0, COMMITS_MAX).map((commit) => (
+                  <li key={commit.id} className="cut">
+                    <span className="mono faint">{commit.id.slice(0, 8)}</span> <Foreign text={commit.subject} />
+                  </li>
+                ))}
+              </ul>
+              {commits.length > COMMITS_MAX ? (
+                <span className="dim">and {counted(commits.length - COMMITS_MAX, "commit")} before</span>
+              ) : null}
+            </Fact>
           ) : null}
         </dl>
         {done.message ? (
-          <p className="sm done" role="status" data-testid="workspace-done">
-            <Foreign text={done.message.replaceAll("`", "")} />
-          </p>
+          <Foreign
+            as="p"
+            className="sm done"
+            role="status"
+            data-testid="workspace-done"
+            text={done.message.replaceAll("`", "")}
+          />
         ) : null}
         {past ? null : (
           <div className="buttons">
             {ready ? (
               <ActButton
-                className="btn primary"
+                icon={GitMerge}
+                look="primary"
                 target={target}
                 act={{ do: "applyWorkspace" }}
                 testid="apply-workspace"
                 onDone={onDone}
               >
-                <GitMerge className="ico" />
                 Apply
               </ActButton>
             ) : null}
             {over && there ? (
               <Confirm
-                className="btn danger"
+                look="danger"
                 target={target}
                 act={{ do: "dropWorkspace" }}
                 testid="drop-workspace"
@@ -127,8 +110,8 @@ export function WorkspaceTab({ state, target, past }: { state: CastState; target
                 verb="Drop"
                 danger
                 onDone={onDone}
+                icon={Trash2}
               >
-                <Trash2 className="ico" />
                 Drop
               </Confirm>
             ) : null}

@@ -2,23 +2,26 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import type { CastView } from "../../api/generated";
 import { type CastState, castState, nameOf, sentence, shownState } from "../../fold";
 import { elk } from "../../graph/elk";
 import { Graph } from "../../graph/Graph";
 import { linesOf } from "../../graph/rows";
+import { NotOpened } from "../../shared/Boundary";
 import { CastStore, useCast } from "../../shared/cast-store";
 import { isExported } from "../../shared/exported";
-import { inboxPath, useInbox, useLive, useNow, watch } from "../../shared/live";
-import { ErrorBox, State } from "../../shared/parts";
+import { inboxPath, keyOf, useInbox, useLive, useNow, watch } from "../../shared/live";
+import { Reading, State } from "../../shared/parts";
 import { changedSearch, Link, navigate, searchNow, useSearch } from "../../shared/router";
 import { oneLine } from "../../shared/text";
 import { resolved, type TurnLink } from "../../shared/turnLink";
 import { typing } from "../../shared/typing";
+import { useKeydown } from "../../shared/useKeydown";
 import { useSettled } from "../../shared/useSettled";
 import { useWide } from "../../shared/useWide";
 import { DemoEnd } from "./DemoEnd";
 import { Dock } from "./Dock";
-import { Header } from "./Header";
+import { Header, type Work } from "./Header";
 import { Outline } from "./Outline";
 import { FocusPanel, type PanelTab } from "./panel";
 import { LinePanel } from "./panel/LinePanel";
@@ -42,6 +45,8 @@ export function Cast({ id, link = null }: { id: string; link?: TurnLink | null }
     gcTime: 0,
     meta: { once: true },
   });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: told after each state that was drawn
+  useEffect(() => store.drawn(), [store, tip]);
   const ready = tip !== null;
   useEffect(() => void elk(), []);
   // The address names the project, so that every link from here leads to it.
@@ -69,33 +74,9 @@ export function Cast({ id, link = null }: { id: string; link?: TurnLink | null }
     document.title = `${waits > 0 ? `(${waits}) ` : ""}${word}: ${oneLine(tip.request, 60) || id} · Materia`;
   }, [tip, id, waits]);
 
-  if (error && !tip)
-    return (
-      <div className="empty">
-        <ErrorBox error={error} />
-        <p>
-          <Link to="/casts">All casts</Link>
-        </p>
-      </div>
-    );
-  if (!tip || !shown)
-    return (
-      <p className="empty" role="status">
-        Reading the cast…
-      </p>
-    );
-  return (
-    <CastPage
-      store={store}
-      state={shown}
-      tip={tip}
-      past={past}
-      project={project}
-      offline={offline}
-      search={search}
-      change={change}
-    />
-  );
+  if (error && !tip) return <NotOpened error={error} to="/casts" all="All casts" />;
+  if (!tip || !shown) return <Reading className="empty" what="Reading the cast…" />;
+  return <CastPage {...{ store, tip, past, project, offline, search, change }} state={shown} />;
 }
 
 /** The store of a cast. An address that names no project gets the store's, which is the same one. */
@@ -140,6 +121,14 @@ function interesting(state: CastState): string {
   return state.turns.at(-1)?.socket ?? state.plan?.entry ?? ids[0] ?? "";
 }
 
+/** Which worker runs the cast: as the list of casts has it, which is live, else as the cast was read. */
+function useWork(castId: string, project: string | null, view: CastView | null): Work {
+  const key = keyOf({ castId, project: view?.project ?? project ?? undefined });
+  const listed = useLive((live) => live.casts.get(key));
+  const { worker, waitsForWorker } = listed ?? view ?? {};
+  return useMemo(() => ({ worker, waitsForWorker }), [worker, waitsForWorker]);
+}
+
 function CastPage(props: CastPageProps) {
   const { store, state, tip, past, project, offline, search, change } = props;
   const view = useCast(store, (held) => held.view);
@@ -148,6 +137,7 @@ function CastPage(props: CastPageProps) {
   // In a file nothing goes on: its time is that of its last event.
   const now = isExported() ? tip.ts / 1000 : clock;
   const grid = view?.graph;
+  const work = useWork(state.castId, project, view);
   const socket = search.get("socket") ?? interesting(state);
   const item = search.get("item");
   const flashed = useFlash(state, past);
@@ -159,17 +149,21 @@ function CastPage(props: CastPageProps) {
   const setTab = useCallback((tab: PanelTab) => change({ tab, line: null }), [change]);
   useCastKeys(state, tip, setAt, setTab, pickLine, past);
 
-  const cards = useSettled(grid ? cardsOf(state, grid, live, now, past) : {});
-  const lines = useSettled(grid ? linesOfState(state, grid, flashed) : {});
-  const regions = useSettled(grid ? regionsOf(state, grid, item) : {});
+  const cards = useSettled(
+    useMemo(() => (grid ? cardsOf(state, grid, live, now, past) : {}), [grid, state, live, now, past]),
+  );
+  const lines = useSettled(useMemo(() => (grid ? linesOfState(state, grid, flashed) : {}), [grid, state, flashed]));
+  const regions = useSettled(useMemo(() => (grid ? regionsOf(state, grid, item) : {}), [grid, state, item]));
   const line = useMemo(
     () => (grid ? linesOf(grid).find((one) => one.id === search.get("line")) : undefined),
     [grid, search],
   );
-  // There the dock has no room, and what the cast changed stands under its outline.
+  // There an outline stands for the graph, the dock has no room, and what the cast changed stands under the outline.
   const narrow = !useWide(768);
   const target = useMemo(() => ({ castId: state.castId, project }), [state.castId, project]);
   if (!grid) return null;
+  const graph = { grid, cards, lines, regions, onSelect: select, onLine: pickLine };
+  const shown = { store, state, past, now, search, change, target };
   return (
     <div
       className={`cast${past ? " past" : ""}${search.get("beside") ? " beside" : ""}${search.get("socket") || line ? " focused" : ""}`}
@@ -184,6 +178,7 @@ function CastPage(props: CastPageProps) {
         tip={tip}
         past={past}
         driven={view?.driven}
+        work={work}
         now={now}
         target={target}
         socket={socket}
@@ -191,43 +186,15 @@ function CastPage(props: CastPageProps) {
       />
       <TimeBar state={state} tip={tip} past={past} onAt={setAt} offline={offline} />
       <div className="left">
-        <Graph
-          grid={grid}
-          cards={cards}
-          lines={lines}
-          regions={regions}
-          selected={line ? null : socket}
-          line={line?.id ?? null}
-          item={item}
-          onSelect={select}
-          onLine={pickLine}
-          onItem={pickItem}
-        />
-        <Outline
-          grid={grid}
-          cards={cards}
-          lines={lines}
-          regions={regions}
-          selected={socket}
-          onSelect={select}
-          onLine={pickLine}
-        />
+        <Graph {...graph} selected={line ? null : socket} line={line?.id ?? null} item={item} onItem={pickItem} />
+        {narrow ? <Outline {...graph} selected={socket} /> : null}
         {narrow && state.own && !isExported() ? (
           <section className="narrow-files" aria-label="Files">
             <h2>Files</h2>
             <WorkspaceTab state={state} target={target} past={past} />
           </section>
         ) : null}
-        <Dock
-          store={store}
-          state={state}
-          past={past}
-          now={now}
-          search={search}
-          change={change}
-          onSelect={select}
-          target={target}
-        />
+        <Dock {...shown} onSelect={select} />
       </div>
       {line ? (
         <LinePanel
@@ -240,18 +207,7 @@ function CastPage(props: CastPageProps) {
           onEvent={goTo}
         />
       ) : (
-        <FocusPanel
-          store={store}
-          state={state}
-          past={past}
-          socket={socket}
-          item={item}
-          search={search}
-          change={change}
-          onEvent={goTo}
-          now={now}
-          target={target}
-        />
+        <FocusPanel {...shown} socket={socket} live={live[socket]} item={item} onEvent={goTo} />
       )}
     </div>
   );
@@ -337,20 +293,16 @@ function useCastKeys(
   setLine: (line: string | null) => void,
   past: boolean,
 ): void {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || typing(event)) return;
-      if (event.key === "[") setAt(Math.max(1, state.seq - 1));
-      else if (event.key === "]") setAt(state.seq + 1 >= tip.seq ? null : state.seq + 1);
-      else if (event.key === "l" && past) setAt(null);
-      else if (event.key === "w") setTab("why");
-      else if (event.key === "o") setTab("output");
-      else if (event.key === "Escape" && searchNow().get("line")) setLine(null);
-      else if (event.key === "Escape" && !past && !isExported()) navigate("/casts");
-      else return;
-      event.preventDefault();
-    };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
-  }, [state.seq, tip.seq, setAt, setTab, setLine, past]);
+  useKeydown((event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || typing(event)) return;
+    if (event.key === "[") setAt(Math.max(1, state.seq - 1));
+    else if (event.key === "]") setAt(state.seq + 1 >= tip.seq ? null : state.seq + 1);
+    else if (event.key === "l" && past) setAt(null);
+    else if (event.key === "w") setTab("why");
+    else if (event.key === "o") setTab("output");
+    else if (event.key === "Escape" && searchNow().get("line")) setLine(null);
+    else if (event.key === "Escape" && !past && !isExported()) navigate("/casts");
+    else return;
+    event.preventDefault();
+  });
 }

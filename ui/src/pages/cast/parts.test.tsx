@@ -88,6 +88,7 @@ test("why is the server's sentence, with links to its events", async () => {
     state,
     past: false,
     socket: "Socket-2",
+    live: undefined,
     item: null,
     search: new URLSearchParams(),
     change: vi.fn(),

@@ -28,9 +28,7 @@ export function cardsOf(
   now: number,
   past: boolean,
 ): Record<string, CardView> {
-  const cards: Record<string, CardView> = {};
-  for (const socket of grid.sockets) cards[socket.id] = cardOf(state, socket.id, live[socket.id], now, past);
-  return cards;
+  return Object.fromEntries(grid.sockets.map(({ id }) => [id, cardOf(state, id, live[id], now, past)]));
 }
 
 export function cardOf(

@@ -1,11 +1,10 @@
 // Before the first cast: what a cast is, the demo, and what is missing for one's own.
 
 import { Play } from "lucide-react";
-import { useRef, useState } from "react";
-import { newKey, post } from "../../api/client";
+import { post } from "../../api/client";
 import type { CastSummary, DemoView, Health, LoadoutView } from "../../api/generated";
 import { MiniGraph } from "../../graph/MiniGraph";
-import { useGet } from "../../shared/ask";
+import { useGet, useOnce } from "../../shared/ask";
 import { Button } from "../../shared/Button";
 import { keepDemo } from "../../shared/demo";
 import { castPath, useProjects } from "../../shared/live";
@@ -26,23 +25,13 @@ export function Nothing() {
   const available = demo.data?.available === true;
   const picture = useGet<LoadoutView>(available ? "/loadouts/Demo" : null, { project });
   const agents = useGet<Health>(project ? "/agents" : null, { project });
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
-  const key = useRef(newKey());
-  const run = async () => {
-    if (busy) return;
-    setBusy(true);
-    setError(null);
-    try {
-      const made = await post<CastSummary>("/demo", {}, key.current);
+  const { run, busy, error } = useOnce(
+    () => post<CastSummary>("/demo", {}),
+    (made) => {
       keepDemo(made.castId);
       navigate(castPath(made));
-    } catch (fault) {
-      setError(fault);
-      key.current = newKey();
-      setBusy(false);
-    }
-  };
+    },
+  );
   const there = (agents.data?.agents ?? []).filter((agent) => agent.installed);
   return (
     <div className="nothing" data-testid="nothing">
@@ -55,8 +44,7 @@ export function Nothing() {
       </p>
       <div className="row">
         {available ? (
-          <Button look="primary big" disabled={busy} onClick={() => void run()} data-testid="run-demo">
-            <Play className="ico" />
+          <Button icon={Play} look="primary big" disabled={busy} onClick={() => run(undefined)} data-testid="run-demo">
             Run the demo
           </Button>
         ) : (
@@ -104,9 +92,7 @@ export function Nothing() {
               <li key={agent.name}>
                 <span className="med">{agent.label}</span>
                 <span className="dim">{agent.installed ? `installed, ${agent.version ?? ""}` : "not installed"}</span>
-                <span className="cut mono" title={agent.missing ?? ""}>
-                  <Foreign text={agent.missing ?? ""} />
-                </span>
+                <Foreign as="span" className="cut mono" title={agent.missing ?? ""} text={agent.missing ?? ""} />
                 {agent.missing ? (
                   <CopyButton text={agent.missing} label={`Copy what ${agent.label} needs`} />
                 ) : (

@@ -14,19 +14,15 @@ export interface Picked {
   toggle: (key: string) => void;
 }
 
-export function Group({
-  title,
-  casts,
-  now,
-  picked,
-  tall = false,
-}: {
+interface GroupProps {
   title: string;
   casts: CastSummary[];
   now: number;
   picked: Picked;
   tall?: boolean;
-}) {
+}
+
+export function Group({ title, casts, now, picked, tall = false }: GroupProps) {
   const projects = useProjects();
   if (casts.length === 0) return null;
   const names = new Map(projects.length > 1 ? projects.map((one) => [one.id, one.name]) : []);
@@ -90,9 +86,13 @@ const CastRow = memo(function CastRow({ cast, time, began, tall, name, chosen, t
     ? cast.waiting.message
     : cast.error
       ? cast.error.message
-      : cast.fromCastId
-        ? `from ${cast.fromCastId}`
-        : "";
+      : cast.worker
+        ? `on ${cast.worker}`
+        : cast.waitsForWorker
+          ? "waits for a worker"
+          : cast.fromCastId
+            ? `from ${cast.fromCastId}`
+            : "";
   return (
     <tr className={tall && note ? "tall" : ""} data-testid={`cast-${cast.castId}`}>
       <td className="wide pick-cell">
@@ -110,15 +110,9 @@ const CastRow = memo(function CastRow({ cast, time, began, tall, name, chosen, t
       <td>
         <span className="what">
           <Link to={to} className="plain req">
-            <span className="cut">
-              <Foreign text={oneLine(cast.request) || cast.castId} />
-            </span>
+            <Foreign as="span" className="cut" text={oneLine(cast.request) || cast.castId} />
           </Link>
-          {note ? (
-            <span className="note cut">
-              <Foreign text={oneLine(String(note).replaceAll("`", ""))} />
-            </span>
-          ) : null}
+          {note ? <Foreign as="span" className="note cut" text={oneLine(String(note).replaceAll("`", ""))} /> : null}
           <span className="narrow-only faint xs">
             {name ? `${name} · ` : ""}
             {cast.loadout} · {time}

@@ -50,28 +50,23 @@ export function Views({ filters, counts, countOf, change }: ViewsProps) {
       />
       {active ? (
         <Button
+          icon={X}
           look="quiet small icon"
           aria-label={`Remove the view ${active.name}`}
           title="Remove this view"
           data-testid="remove-view"
           onClick={() => setViews(saveViews(views.filter((one) => one !== active)))}
-        >
-          <X className="ico s" />
-        </Button>
+        />
       ) : filtered ? (
         <Pop
           left
           open={naming !== null}
           onOpen={(open) => setNaming(open ? (naming ?? nameFor(filters)) : null)}
           opener={{
-            className: "btn quiet small",
-            "data-testid": "save-view",
-            children: (
-              <>
-                <BookmarkPlus className="ico s" />
-                Keep this view
-              </>
-            ),
+            look: "quiet small",
+            testid: "save-view",
+            icon: BookmarkPlus,
+            children: "Keep this view",
           }}
         >
           <h3>Keep this view</h3>

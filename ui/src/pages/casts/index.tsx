@@ -7,7 +7,9 @@ import { Button } from "../../shared/Button";
 import { comparePath, keyOf, loadCasts, noteRefusal, useLive, useNow, useProjects } from "../../shared/live";
 import { Pick } from "../../shared/parts";
 import { Link, searchNow, useSearch } from "../../shared/router";
+import { type Column, Table } from "../../shared/Table";
 import { typing } from "../../shared/typing";
+import { useKeydown } from "../../shared/useKeydown";
 import { chosen, filtersOf, needsYou } from "./chosen";
 import { Nothing } from "./Nothing";
 import { Group } from "./Rows";
@@ -15,15 +17,22 @@ import { Views } from "./Views";
 import "./casts.css";
 
 const STATES = ["needs_you", "stalled", "running", "idle", "done", "failed", "aborted"] as const;
-const stateName: Record<string, string> = {
-  needs_you: "needs you",
-  stalled: "stalled",
-  running: "running",
-  idle: "paused",
-  done: "done",
-  failed: "failed",
-  aborted: "aborted",
-};
+const stateName = (state: string) => (state === "idle" ? "paused" : state.replace("_", " "));
+
+const CHOOSE = <span className="sr">Choose</span>;
+const ACT = <span className="sr">Act</span>;
+const COLUMNS: Column[] = [
+  [CHOOSE, 40, "wide"],
+  ["State", 116],
+  ["Request"],
+  ["Loadout", 136, "wide"],
+  ["Items", 176, "wide"],
+  ["Turns", 60, "r wide"],
+  ["Cost", 86, "r wide"],
+  ["Time", 112, "r wide"],
+  ["Started", 76, "r wide"],
+  [ACT, 146, "wide"],
+];
 
 const picks = (search: URLSearchParams) => (search.get("pick") ?? "").split(" ").filter(Boolean);
 
@@ -36,15 +45,11 @@ export function Casts() {
   const text = search.get("text") ?? "";
   const [found, setFound] = useState<Set<string> | null>(null);
 
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key !== "/" || typing(event)) return;
-      event.preventDefault();
-      box.current?.focus();
-    };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
-  }, []);
+  useKeydown((event) => {
+    if (event.key !== "/" || typing(event)) return;
+    event.preventDefault();
+    box.current?.focus();
+  });
   // The server searches all casts, also those that are not loaded.
   useEffect(() => {
     if (!text) return setFound(null);
@@ -149,17 +154,16 @@ export function Casts() {
             value={search.get("state") ?? ""}
             testid="filter-state"
             onPick={(value) => change({ state: value })}
-            options={[
-              { value: "", label: "any" },
-              ...STATES.map((value) => ({ value, label: stateName[value] ?? value })),
-            ]}
+            any="any"
+            options={STATES.map((value) => ({ value, label: stateName(value) }))}
           />
           <Pick
             label="Loadout"
             value={search.get("loadout") ?? ""}
             testid="filter-loadout"
             onPick={(value) => change({ loadout: value })}
-            options={[{ value: "", label: "any" }, ...loadouts.map((value) => ({ value, label: value }))]}
+            any="any"
+            options={loadouts.map((value) => ({ value, label: value }))}
           />
           {projects.length > 1 ? (
             <Pick
@@ -167,7 +171,8 @@ export function Casts() {
               value={search.get("project") ?? ""}
               testid="filter-project"
               onPick={(value) => change({ project: value })}
-              options={[{ value: "", label: "any" }, ...projects.map((one) => ({ value: one.id, label: one.name }))]}
+              any="any"
+              options={projects.map((one) => ({ value: one.id, label: one.name }))}
             />
           ) : null}
           <label className="find">
@@ -195,41 +200,11 @@ export function Casts() {
         ) : null}
         {shown.length > 0 ? (
           <>
-            <table className="tbl list">
-              <colgroup>
-                <col className="c-pick" />
-                <col className="c-state" />
-                <col />
-                <col className="c-load" />
-                <col className="c-items" />
-                <col className="c-num" />
-                <col className="c-cost" />
-                <col className="c-time" />
-                <col className="c-when" />
-                <col className="c-act" />
-              </colgroup>
-              <thead>
-                <tr>
-                  <th className="wide">
-                    <span className="sr">Choose</span>
-                  </th>
-                  <th>State</th>
-                  <th>Request</th>
-                  <th className="wide">Loadout</th>
-                  <th className="wide">Items</th>
-                  <th className="r wide">Turns</th>
-                  <th className="r wide">Cost</th>
-                  <th className="r wide">Time</th>
-                  <th className="r wide">Started</th>
-                  <th className="wide">
-                    <span className="sr">Act</span>
-                  </th>
-                </tr>
-              </thead>
+            <Table className="list" columns={COLUMNS}>
               <Group title="Needs you" casts={groups.needs} now={now} picked={picked} tall />
               <Group title="Running" casts={groups.running} now={now} picked={picked} tall />
               <Group title="Recent" casts={groups.recent} now={now} picked={picked} />
-            </table>
+            </Table>
             {next ? (
               <p className="empty">
                 <Button onClick={() => void loadCasts({ cursor: next ?? "" }).catch(noteRefusal)}>

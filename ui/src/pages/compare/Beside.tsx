@@ -10,6 +10,7 @@ import { Link } from "../../shared/router";
 import { oneLine } from "../../shared/text";
 import { Whole } from "../../shared/Whole";
 import type { Places } from ".";
+import { A, B } from "./Heads";
 import { sideText } from "./Turns";
 
 type Tab = "input" | "output" | "route";
@@ -63,7 +64,7 @@ export function Beside({ row, views, places, tab, onTab }: BesideProps) {
           return (
             <div key={index}>
               <div className="row">
-                <span className={`ab ${index === 0 ? "a" : "b"}`}>{index === 0 ? "A" : "B"}</span>
+                {index === 0 ? A : B}
                 {side ? (
                   <span className="dim sm grow">
                     {turn ? `visit ${turn.visit}, ` : ""}event{" "}

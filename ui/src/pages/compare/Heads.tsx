@@ -5,6 +5,11 @@ import { count, duration, money } from "../../shared/format";
 import { castPath, useProjects } from "../../shared/live";
 import { State } from "../../shared/parts";
 import { Link } from "../../shared/router";
+import { type Column, Table } from "../../shared/Table";
+
+export const A = <span className="ab">A</span>;
+export const B = <span className="ab b">B</span>;
+const NUMBERS = ["Turns", "Tokens", "Cost", "Time in turns", "Events"];
 
 interface HeadsProps {
   compared: Comparison;
@@ -24,29 +29,10 @@ export function Heads({ compared, views }: HeadsProps) {
   const projects = useProjects();
   const [a, b] = views;
   return (
-    <table className="tbl heads">
-      <colgroup>
-        <col className="w-cast" />
-        <col />
-        <col className="w-state" />
-        <col className="w-num" />
-        <col className="w-num" />
-        <col className="w-num" />
-        <col className="w-num" />
-        <col className="w-num" />
-      </colgroup>
-      <thead>
-        <tr>
-          <th>Cast</th>
-          <th>Origin</th>
-          <th>State</th>
-          <th className="r">Turns</th>
-          <th className="r">Tokens</th>
-          <th className="r">Cost</th>
-          <th className="r">Time in turns</th>
-          <th className="r">Events</th>
-        </tr>
-      </thead>
+    <Table
+      className="heads"
+      columns={[["Cast", 270], ["Origin"], ["State", 110], ...NUMBERS.map((name): Column => [name, 100, "r"])]}
+    >
       <tbody>
         {views.map((view, index) => {
           const look = castState(view);
@@ -55,7 +41,7 @@ export function Heads({ compared, views }: HeadsProps) {
           return (
             <tr key={mark}>
               <td>
-                <span className={`ab ${mark.toLowerCase()}`}>{mark}</span>{" "}
+                {index === 0 ? A : B}{" "}
                 <Link className="mono" to={castPath(view)}>
                   {view.castId}
                 </Link>{" "}
@@ -95,6 +81,6 @@ export function Heads({ compared, views }: HeadsProps) {
           <td className="r">{by(a.lastSeq, b.lastSeq, count)}</td>
         </tr>
       </tbody>
-    </table>
+    </Table>
   );
 }

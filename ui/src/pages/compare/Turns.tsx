@@ -5,7 +5,9 @@ import type { Turn } from "../../fold";
 import { KindIcon } from "../../graph/KindIcon";
 import { duration } from "../../shared/format";
 import { Foreign, Item, Seg } from "../../shared/parts";
+import { Table } from "../../shared/Table";
 import { oneLine } from "../../shared/text";
+import { A, B } from "./Heads";
 
 export const rowKey = (row: ComparedTurn) => `${row.socket} ${row.item ?? ""} ${row.attempt} ${row.a ? "a" : "b"}`;
 
@@ -56,27 +58,7 @@ export function Turns({ compared, view, shared, picked, onPick }: TurnsProps) {
           ]}
         />
       </div>
-      <table className="tbl">
-        <colgroup>
-          <col />
-          <col className="h-i" />
-          <col />
-          <col />
-          <col />
-        </colgroup>
-        <thead>
-          <tr>
-            <th>Socket</th>
-            <th>Item</th>
-            <th>
-              <span className="ab">A</span>
-            </th>
-            <th>
-              <span className="ab b">B</span>
-            </th>
-            <th>Difference</th>
-          </tr>
-        </thead>
+      <Table className="turns" columns={[["Socket"], ["Item", 132], [A], [B], ["Difference"]]}>
         <tbody>
           {compared.forkedAt && only === "all" ? (
             <tr className="part">
@@ -142,7 +124,7 @@ export function Turns({ compared, view, shared, picked, onPick }: TurnsProps) {
             </tr>
           ) : null}
         </tbody>
-      </table>
+      </Table>
     </>
   );
 }
@@ -159,9 +141,7 @@ function Name({ view, socket, onPick }: { view: CastView; socket: string; onPick
             <Foreign text={name} />
           </button>
         ) : (
-          <span className="cut">
-            <Foreign text={name} />
-          </span>
+          <Foreign as="span" className="cut" text={name} />
         )}
       </span>
     </td>

@@ -5,11 +5,12 @@ import type { CastView, ComparedTurn, Comparison } from "../../api/generated";
 import { emptyState, fold, type Turn } from "../../fold";
 import { MIDDLE } from "../../graph/layout";
 import { MiniGraph } from "../../graph/MiniGraph";
+import { NotOpened } from "../../shared/Boundary";
 import { Cli } from "../../shared/Cli";
 import { CastStore, WHOLE_MAX } from "../../shared/cast-store";
 import { count, duration, money } from "../../shared/format";
 import { comparePath, keyOf, useLive } from "../../shared/live";
-import { ErrorBox, Foreign, Pick } from "../../shared/parts";
+import { Foreign, Pick, Reading } from "../../shared/parts";
 import { Link, navigate, useSearch } from "../../shared/router";
 import { oneLine } from "../../shared/text";
 import { Beside } from "./Beside";
@@ -47,18 +48,8 @@ export function Compare({ a, b }: { a: string; b: string }) {
   const project = search.get("project");
   const places = { project, other: search.get("otherProject") ?? project };
   const loaded = useQuery({ queryKey: ["compare", a, b, places], queryFn: () => both(a, b, places) });
-  if (loaded.error)
-    return (
-      <div className="empty">
-        <ErrorBox error={loaded.error} />
-      </div>
-    );
-  if (!loaded.data)
-    return (
-      <p className="empty" role="status">
-        Reading both casts…
-      </p>
-    );
+  if (loaded.error) return <NotOpened error={loaded.error} to="/casts" all="All casts" />;
+  if (!loaded.data) return <Reading className="empty" what="Reading both casts…" />;
   return <Page {...loaded.data} places={places} />;
 }
 
@@ -100,9 +91,7 @@ function Page(props: Both & { places: Places }) {
     <div className="compare" data-testid="compare-page">
       <header className="chead2">
         <div className="row">
-          <h1 className="grow cut">
-            <Foreign text={oneLine(a.request ?? "") || a.castId} />
-          </h1>
+          <Foreign as="h1" className="grow cut" text={oneLine(a.request ?? "") || a.castId} />
           <Link className="btn" to={comparePath(other, one)}>
             Swap
           </Link>
@@ -208,15 +197,9 @@ function Variables({ compared, views: [a, b] }: { compared: Comparison; views: [
         <tbody>
           {compared.variables.map((one) => (
             <tr key={one.path}>
-              <td className="mono">
-                <Foreign text={one.path} />
-              </td>
-              <td className="mono cut">
-                <Foreign text={short(one.a)} />
-              </td>
-              <td className="mono cut">
-                <Foreign text={short(one.b)} />
-              </td>
+              <Foreign as="td" className="mono" text={one.path} />
+              <Foreign as="td" className="mono cut" text={short(one.a)} />
+              <Foreign as="td" className="mono cut" text={short(one.b)} />
               <td>
                 <strong>≠ differs</strong>
               </td>
@@ -224,9 +207,7 @@ function Variables({ compared, views: [a, b] }: { compared: Comparison; views: [
           ))}
           {same.map((name) => (
             <tr key={name} className="shared">
-              <td className="mono">
-                <Foreign text={name} />
-              </td>
+              <Foreign as="td" className="mono" text={name} />
               <td colSpan={2} className="mono cut">
                 <Foreign text={short(a.state[name])} />
               </td>

@@ -1,12 +1,10 @@
-import type { Condition, Finding } from "../../api/generated";
+import type { Condition } from "../../api/generated";
 import { edgeById, exitOf } from "../../document";
 import { Seg } from "../../shared/parts";
 import { changeEdge } from "./acts";
-import { Found, Part, SelectField } from "./fields";
+import { type FormProps, Found, Part, SelectField } from "./fields";
 import { conditions, targets } from "./options";
 import { SchemaGroups } from "./SchemaFields";
-import type { EditorState } from "./state";
-import type { EditorStore } from "./store";
 
 /** The place of an edge in the schema. */
 const EDGE = ["loadouts", "*", "sockets", "*", "edges", "0"];
@@ -22,12 +20,6 @@ const usual: Record<string, string> = {
   dedupeBy: "nothing",
   id: "its two ends",
 };
-
-interface FormProps {
-  store: EditorStore;
-  state: EditorState;
-  findings: Finding[];
-}
 
 export function EdgeForm({ store, state, id, findings }: FormProps & { id: string }) {
   const { loadout, readOnly: off } = state;

@@ -67,45 +67,42 @@ export function EdgeRows({ store, state, socket }: { store: EditorStore; state: 
             />
             <span className="tools">
               <Button
+                icon={ChevronUp}
                 look="quiet small icon"
                 aria-label={`Move edge ${index + 1} up`}
                 data-testid={`edge-up-${index}`}
                 disabled={off || index === 0}
                 onClick={() => orderEdge(store, socket.id, index, index - 1)}
-              >
-                <ChevronUp className="ico s" />
-              </Button>
+              />
               <Button
+                icon={ChevronDown}
                 look="quiet small icon"
                 aria-label={`Move edge ${index + 1} down`}
                 disabled={off || index === socket.edges.length - 1}
                 onClick={() => orderEdge(store, socket.id, index, index + 1)}
-              >
-                <ChevronDown className="ico s" />
-              </Button>
+              />
               <Button
+                icon={Ellipsis}
                 look="quiet small icon"
                 aria-label={`More of edge ${index + 1}`}
                 data-testid={`edge-more-${index}`}
                 onClick={() => store.select([{ kind: "edge", id: edge.id }])}
-              >
-                <Ellipsis className="ico s" />
-              </Button>
+              />
               <Button
+                icon={X}
                 look="quiet small icon"
                 aria-label={`Remove edge ${index + 1}`}
                 disabled={off}
                 onClick={() =>
                   store.edit("remove an edge", (writer) => removeEdge(writer, state.subject.name, edge.id))
                 }
-              >
-                <X className="ico s" />
-              </Button>
+              />
             </span>
           </li>
         ))}
       </ol>
       <Button
+        icon={Plus}
         look="quiet small addline"
         data-testid="add-edge"
         disabled={off}
@@ -114,7 +111,6 @@ export function EdgeRows({ store, state, socket }: { store: EditorStore; state: 
           store.select([{ kind: "socket", id: socket.id }]);
         }}
       >
-        <Plus className="ico s" />
         Add an edge
       </Button>
     </>

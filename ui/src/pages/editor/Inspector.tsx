@@ -63,9 +63,7 @@ export function Inspector({ store, state, findings }: { store: EditorStore; stat
           {socket && first.kind === "socket" ? (
             <KindIcon kind={info?.generator ? "generator" : (info?.kind ?? "agent")} />
           ) : null}
-          <h2 className="cut">
-            <Foreign text={title} />
-          </h2>
+          <Foreign as="h2" className="cut" text={title} />
           {socket && first.kind === "socket" ? (
             <>
               <span className="mono faint cut">{socket.id}</span>

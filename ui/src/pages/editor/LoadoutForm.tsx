@@ -1,18 +1,10 @@
 import { isEnd } from "../../api/ends";
-import type { Finding } from "../../api/generated";
 import { at, fieldNames, object } from "../../document";
+import { Check } from "../../shared/Table";
 import { putClean, setLoadout } from "./acts";
-import { Found, Part, Row, SelectField } from "./fields";
+import { type FormProps, Found, Part, Row, SelectField } from "./fields";
 import { targets } from "./options";
 import { Group, labelOf, SchemaFields } from "./SchemaFields";
-import type { EditorState } from "./state";
-import type { EditorStore } from "./store";
-
-interface FormProps {
-  store: EditorStore;
-  state: EditorState;
-  findings: Finding[];
-}
 
 const count = (number: number, word: string) => `${number} ${word}${number === 1 ? "" : "s"}`;
 
@@ -45,21 +37,17 @@ export function LoadoutForm({ store, state, findings }: FormProps) {
           />
         </label>
         <Found findings={findings} />
-        <label className="check">
-          <input
-            type="checkbox"
-            checked={active}
-            disabled={off}
-            onChange={(event) =>
-              store.edit("active loadout", (writer) =>
-                event.target.checked
-                  ? writer.set(["activeLoadout"], loadout.name, true)
-                  : writer.remove(["activeLoadout"]),
-              )
-            }
-          />
+        <Check
+          checked={active}
+          disabled={off}
+          onTick={(ticked) =>
+            store.edit("active loadout", (writer) =>
+              ticked ? writer.set(["activeLoadout"], loadout.name, true) : writer.remove(["activeLoadout"]),
+            )
+          }
+        >
           Active: casts use it unless they name another
-        </label>
+        </Check>
       </Part>
       {["budget", "limits"].map((of) => (
         <Group key={of} title={`${labelOf(of)} of the whole file`} open={of === "budget" || whole[of] !== undefined}>

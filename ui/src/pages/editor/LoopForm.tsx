@@ -1,7 +1,7 @@
 // The inspector of a loop: what it consumes, who is in it, where it leads.
 
 import { Plus, X } from "lucide-react";
-import type { Condition, Finding } from "../../api/generated";
+import type { Condition } from "../../api/generated";
 import {
   addExit,
   exitEdgeId,
@@ -15,16 +15,9 @@ import {
   ungroup,
 } from "../../document";
 import { Button } from "../../shared/Button";
-import { Found, NameField, Part, SelectField } from "./fields";
+import { Check } from "../../shared/Table";
+import { type FormProps, Found, NameField, Part, SelectField } from "./fields";
 import { conditions, targets } from "./options";
-import type { EditorState } from "./state";
-import type { EditorStore } from "./store";
-
-interface FormProps {
-  store: EditorStore;
-  state: EditorState;
-  findings: Finding[];
-}
 
 export function LoopForm({ store, state, loop, findings }: FormProps & { loop: LoopDoc }) {
   const { loadout, readOnly: off, materia } = state;
@@ -74,20 +67,18 @@ export function LoopForm({ store, state, loop, findings }: FormProps & { loop: L
         <ul className="members">
           {loadout.sockets.map((socket) => (
             <li key={socket.id}>
-              <label>
-                <input
-                  type="checkbox"
-                  checked={loop.sockets.includes(socket.id)}
-                  disabled={off || (loop.sockets.length === 1 && loop.sockets[0] === socket.id)}
-                  onChange={(event) => {
-                    const ids = event.target.checked
-                      ? [...loop.sockets, socket.id]
-                      : loop.sockets.filter((id) => id !== socket.id);
-                    store.edit("sockets of the loop", (writer) => setMembers(writer, name, loop.id, ids));
-                  }}
-                />
+              <Check
+                className=""
+                checked={loop.sockets.includes(socket.id)}
+                disabled={off || (loop.sockets.length === 1 && loop.sockets[0] === socket.id)}
+                onTick={(ticked) => {
+                  const others = loop.sockets.filter((id) => id !== socket.id);
+                  const ids = ticked ? [...others, socket.id] : others;
+                  store.edit("sockets of the loop", (writer) => setMembers(writer, name, loop.id, ids));
+                }}
+              >
                 {socket.materia} <span className="mono faint">{socket.id}</span>
-              </label>
+              </Check>
             </li>
           ))}
         </ul>
@@ -124,18 +115,18 @@ export function LoopForm({ store, state, loop, findings }: FormProps & { loop: L
                   onChange={(to) => write({ to })}
                 />
                 <Button
+                  icon={X}
                   look="quiet small icon"
                   aria-label={`Remove exit ${index + 1}`}
                   disabled={off}
                   onClick={() => store.edit("remove the exit", (writer) => removeExit(writer, name, edge))}
-                >
-                  <X className="ico s" />
-                </Button>
+                />
               </li>
             );
           })}
         </ul>
         <Button
+          icon={Plus}
           look="quiet small addline"
           disabled={off}
           onClick={() =>
@@ -145,7 +136,6 @@ export function LoopForm({ store, state, loop, findings }: FormProps & { loop: L
             })
           }
         >
-          <Plus className="ico s" />
           Add an exit
         </Button>
         <p className="hint">

@@ -1,9 +1,10 @@
 // Making a loop from a selection.
 
-import { type FormEvent, useMemo, useState } from "react";
+import { type ComponentProps, type FormEvent, useMemo, useState } from "react";
 import type { Condition } from "../../api/generated";
 import { freeLoopId, inOrder, loopFault, makeLoop } from "../../document";
 import { Button } from "../../shared/Button";
+import { SelectField } from "./fields";
 import { conditions, targets } from "./options";
 import type { EditorState } from "./state";
 import type { EditorStore } from "./store";
@@ -28,7 +29,10 @@ export function LoopStrip(props: { store: EditorStore; state: EditorState; ids: 
   const [to, setTo] = useState(leaves ?? "end");
   if (!loadout) return null;
   const fault = loopFault(loadout, ids);
-  const label = (id: string) => `${loadout.sockets.find((one) => one.id === id)?.materia ?? ""}, ${id}`;
+  const named = (id: string) => ({
+    value: id,
+    label: `${loadout.sockets.find((one) => one.id === id)?.materia ?? ""}, ${id}`,
+  });
   const make = (event: FormEvent) => {
     event.preventDefault();
     const id = freeLoopId(loadout);
@@ -59,71 +63,29 @@ export function LoopStrip(props: { store: EditorStore; state: EditorState; ids: 
         </span>
       ) : (
         <>
-          <label>
-            <span>consumes from</span>
-            <select
-              className="field"
-              data-testid="wizard-consumes"
-              // biome-ignore lint/a11y/noAutofocus: the question was just asked for
-              autoFocus
-              value={consumes}
-              onChange={(event) => setConsumes(event.target.value)}
-            >
-              {generators.map((one) => (
-                <option key={one.id} value={one.id}>
-                  {label(one.id)}
-                </option>
-              ))}
-              <option value="">nothing</option>
-            </select>
-          </label>
-          <label>
-            <span>moved on by</span>
-            <select
-              className="field"
-              data-testid="wizard-from"
-              value={from}
-              onChange={(event) => setFrom(event.target.value)}
-            >
-              {ids.map((id) => (
-                <option key={id} value={id}>
-                  {label(id)}
-                </option>
-              ))}
-            </select>
-          </label>
-          <label>
-            <span>if</span>
-            <select
-              className="field"
-              data-testid="wizard-when"
-              value={when}
-              onChange={(event) => setWhen(event.target.value as Condition)}
-            >
-              {conditions.map((one) => (
-                <option key={one.value} value={one.value}>
-                  {one.label}
-                </option>
-              ))}
-            </select>
-          </label>
-          <label>
-            <span>and exits to</span>
-            <select
-              className="field"
-              data-testid="wizard-to"
-              value={to}
-              onChange={(event) => setTo(event.target.value)}
-            >
-              {targets(state)
-                .filter((one) => !ids.includes(one.value))
-                .map((one) => (
-                  <option key={one.value} value={one.value}>
-                    {one.label}
-                  </option>
-                ))}
-            </select>
-          </label>
+          <Asked
+            words="consumes from"
+            testid="wizard-consumes"
+            value={consumes}
+            options={[...generators.map((one) => named(one.id)), { value: "", label: "nothing" }]}
+            onChange={setConsumes}
+            first
+          />
+          <Asked words="moved on by" testid="wizard-from" value={from} options={ids.map(named)} onChange={setFrom} />
+          <Asked
+            words="if"
+            testid="wizard-when"
+            value={when}
+            options={conditions}
+            onChange={(value) => setWhen(value as Condition)}
+          />
+          <Asked
+            words="and exits to"
+            testid="wizard-to"
+            value={to}
+            options={targets(state).filter((one) => !ids.includes(one.value))}
+            onChange={setTo}
+          />
         </>
       )}
       <span className="grow" />
@@ -136,5 +98,14 @@ export function LoopStrip(props: { store: EditorStore; state: EditorState; ids: 
         </button>
       )}
     </form>
+  );
+}
+
+function Asked({ words, ...field }: Omit<ComponentProps<typeof SelectField>, "label"> & { words: string }) {
+  return (
+    <div className="row">
+      <span aria-hidden="true">{words}</span>
+      <SelectField label={words} {...field} />
+    </div>
   );
 }

@@ -132,7 +132,7 @@ export function Outline(props: { store: EditorStore; state: EditorState; marks: 
             aria-level={item.level}
             aria-selected={chosen.has(key) && item.thing.kind !== "loadout"}
             tabIndex={index === focused ? 0 : -1}
-            className={`leaf l${item.level}`}
+            className="leaf"
             data-testid={`outline-${key}`}
             data-thing={item.thing.kind}
             onKeyDown={(event) => onKey(event, index)}

@@ -73,9 +73,13 @@ export function PalettePane({ store, state, loadouts, input, folded, onFold, onL
   if (folded)
     return (
       <aside className="pal folded" aria-label="Palette">
-        <Button look="quiet icon" aria-label="Show the palette" data-testid="show-palette" onClick={onFold}>
-          <PanelLeftOpen className="ico" />
-        </Button>
+        <Button
+          icon={PanelLeftOpen}
+          look="quiet icon"
+          aria-label="Show the palette"
+          data-testid="show-palette"
+          onClick={onFold}
+        />
       </aside>
     );
   return (
@@ -91,9 +95,7 @@ export function PalettePane({ store, state, loadouts, input, folded, onFold, onL
             onChange={(event) => setWords(event.target.value)}
           />
         </label>
-        <Button look="quiet icon" aria-label="Hide the palette" onClick={onFold}>
-          <PanelLeftClose className="ico" />
-        </Button>
+        <Button icon={PanelLeftClose} look="quiet icon" aria-label="Hide the palette" onClick={onFold} />
       </div>
       {groups.map((group) =>
         group.items.length === 0 ? null : (
@@ -189,15 +191,11 @@ function Entry(props: {
         data-testid={`${props.kind === "materia" ? "pal" : props.kind}-${props.name}`}
       >
         {props.icon}
-        <span className="n cut">
-          <Foreign text={oneLine(props.title, 60)} />
-        </span>
+        <Foreign as="span" className="n cut" text={oneLine(props.title, 60)} />
         <span className="faint xs" data-testid="pal-badge">
           {props.badge}
         </span>
-        <span className="d cut">
-          <Foreign text={oneLine(props.text, 160)} />
-        </span>
+        <Foreign as="span" className="d cut" text={oneLine(props.text, 160)} />
         {color ? <i className="spine" style={{ background: color }} /> : null}
       </button>
     </li>

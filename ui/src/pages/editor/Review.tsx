@@ -103,9 +103,7 @@ export function Review({ store, state, onClose }: { store: EditorStore; state: E
               </p>
               <ul className="runs mono">
                 {runs.map((one) => (
-                  <li key={one}>
-                    <Foreign text={oneLine(one, 300)} />
-                  </li>
+                  <Foreign as="li" key={one} text={oneLine(one, 300)} />
                 ))}
               </ul>
             </>

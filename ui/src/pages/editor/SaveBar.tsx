@@ -1,8 +1,8 @@
 // The bar above the canvas: what it is, whether it is kept, and the way to save it.
 
-import { Check, Redo2, Undo2 } from "lucide-react";
+import { Check, type LucideIcon, Redo2, Undo2 } from "lucide-react";
 import type { Finding } from "../../api/generated";
-import { readLoadout } from "../../document";
+import { type Change, readLoadout } from "../../document";
 import { Button } from "../../shared/Button";
 import { clock } from "../../shared/format";
 import { Foreign } from "../../shared/parts";
@@ -49,9 +49,7 @@ export function SaveBar(props: SaveBarProps) {
   const fresh = base === "";
   return (
     <div className="save" data-testid="save-bar">
-      <h1 className="cut">
-        <Foreign text={subject.name} />
-      </h1>
+      <Foreign as="h1" className="cut" text={subject.name} />
       {readOnly ? (
         <span className="sm dim" data-testid="save-state">
           Shipped. It stays as it is; a copy can be changed.
@@ -82,26 +80,8 @@ export function SaveBar(props: SaveBarProps) {
         </Button>
       ) : (
         <>
-          <Button
-            look="quiet icon"
-            aria-label={last ? `Undo: ${last.label}` : "Undo"}
-            title={last ? `Undo: ${last.label}` : undefined}
-            data-testid="undo"
-            disabled={!last}
-            onClick={() => store.undo()}
-          >
-            <Undo2 className="ico" />
-          </Button>
-          <Button
-            look="quiet icon"
-            aria-label={next ? `Redo: ${next.label}` : "Redo"}
-            title={next ? `Redo: ${next.label}` : undefined}
-            data-testid="redo"
-            disabled={!next}
-            onClick={() => store.redo()}
-          >
-            <Redo2 className="ico" />
-          </Button>
+          <Step verb="Undo" icon={Undo2} change={last} onGo={() => store.undo()} />
+          <Step verb="Redo" icon={Redo2} change={next} onGo={() => store.redo()} />
         </>
       )}
       {props.onLayOut && !readOnly ? (
@@ -133,25 +113,40 @@ export function SaveBar(props: SaveBarProps) {
   );
 }
 
+function Step(props: { verb: string; icon: LucideIcon; change: Change | undefined; onGo: () => void }) {
+  const { verb, icon, change, onGo } = props;
+  const words = change ? `${verb}: ${change.label}` : undefined;
+  return (
+    <Button
+      look="quiet icon"
+      icon={icon}
+      aria-label={words ?? verb}
+      title={words}
+      testid={verb.toLowerCase()}
+      disabled={!change}
+      onClick={onGo}
+    />
+  );
+}
+
 function KeptTag({ state }: { state: EditorState }) {
-  const { kept } = state;
-  if (kept.state === "kept" && kept.at)
+  const { state: where, at, why } = state.kept;
+  if (where === "kept" && at)
     return (
       <span className="tag" data-testid="kept">
         <Check className="ico s" />
-        kept {clock(kept.at, true).slice(0, 8)}
+        kept {clock(at, true).slice(0, 8)}
       </span>
     );
-  if (kept.state === "offline")
+  if (where === "offline" || where === "held")
     return (
-      <span className="tag st needs_you" role="status" title={kept.why} data-testid="kept-offline">
-        Offline, kept here
-      </span>
-    );
-  if (kept.state === "held")
-    return (
-      <span className="tag st needs_you cut" role="status" title={kept.why} data-testid="kept-held">
-        {kept.why}
+      <span
+        className={`tag st needs_you${where === "held" ? " cut" : ""}`}
+        role="status"
+        title={why}
+        data-testid={`kept-${where}`}
+      >
+        {where === "held" ? why : "Offline, kept here"}
       </span>
     );
   return (

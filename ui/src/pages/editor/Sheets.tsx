@@ -68,12 +68,8 @@ export function AddSheet(props: { store: EditorStore; state: EditorState; where:
           <li key={key}>
             <button type="button" aria-current={index === at} onClick={() => take(key)}>
               <KindIcon kind={one.generator ? "generator" : one.kind} />
-              <span className="med nowrap">
-                <Foreign text={oneLine(one.label || one.name, 60)} />
-              </span>
-              <span className="cut grow faint">
-                <Foreign text={oneLine(one.description, 120)} />
-              </span>
+              <Foreign as="span" className="med nowrap" text={oneLine(one.label || one.name, 60)} />
+              <Foreign as="span" className="cut grow faint" text={oneLine(one.description, 120)} />
               <span className="faint sm">{badge}</span>
             </button>
           </li>
@@ -145,34 +141,67 @@ export function ConnectSheet(props: { store: EditorStore; state: EditorState; fr
 }
 
 export function RenameSheet(props: { store: EditorStore; state: EditorState; id: string; onClose: () => void }) {
-  const [typed, setTyped] = useState(props.id);
-  const fault = typed === props.id ? null : nameFault(props.state, typed);
+  const { store, state, id, onClose } = props;
+  return (
+    <NameSheet
+      title={`Rename ${id}`}
+      text="Everything that names it is changed too."
+      label="New id"
+      testid="rename-input"
+      verb="Rename"
+      look="mono"
+      from={id}
+      fault={(typed) => (typed === id ? null : nameFault(state, typed))}
+      onClose={onClose}
+      onName={(typed) => typed !== id && rename(store, id, typed)}
+    />
+  );
+}
+
+interface NameProps {
+  title: string;
+  text: string;
+  label: string;
+  testid: string;
+  verb: string;
+  look?: string;
+  from: string;
+  /** What is wrong with a name, in words. */
+  fault: (name: string) => string | null;
+  onClose: () => void;
+  onName: (name: string) => void;
+}
+
+/** Asks for a name. */
+export function NameSheet({ title, text, label, testid, verb, look = "", from, fault, onClose, onName }: NameProps) {
+  const [name, setName] = useState(from);
+  const wrong = fault(name);
   const done = (event: FormEvent) => {
     event.preventDefault();
-    if (fault) return;
-    props.onClose();
-    if (typed !== props.id) rename(props.store, props.id, typed);
+    if (wrong) return;
+    onClose();
+    onName(name);
   };
   return (
-    <Dialog label={`Rename ${props.id}`} onClose={props.onClose} className="ask-sheet">
+    <Dialog label={title} onClose={onClose} className="ask-sheet">
       <form onSubmit={done}>
-        <h2>Rename {props.id}</h2>
-        <p className="dim">Everything that names it is changed too.</p>
+        <h2>{title}</h2>
+        <p className="dim">{text}</p>
         <input
-          className="field mono"
+          className={`field ${look}`}
           data-autofocus
-          data-testid="rename-input"
-          aria-label="New id"
-          value={typed}
+          data-testid={testid}
+          aria-label={label}
+          value={name}
           onFocus={(event) => event.target.select()}
-          onChange={(event) => setTyped(event.target.value)}
+          onChange={(event) => setName(event.target.value)}
         />
-        {fault ? <p className="err">{fault}</p> : null}
+        {wrong ? <p className="err">{wrong}</p> : null}
         <div className="foot">
-          <Button onClick={props.onClose}>Cancel</Button>
-          <button type="submit" className="btn primary" disabled={fault !== null}>
-            Rename
-          </button>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" testid={`${testid}-done`} disabled={wrong !== null}>
+            {verb}
+          </Button>
         </div>
       </form>
     </Dialog>

@@ -7,11 +7,12 @@ import type { Choice, ChosenEnd, Walk, WalkAsk } from "../../api/generated";
 import { object } from "../../document";
 import { client, pause } from "../../shared/ask";
 import { Button } from "../../shared/Button";
+import { download } from "../../shared/download";
 import { useLive } from "../../shared/live";
 import { ErrorBox, Foreign, Item } from "../../shared/parts";
 import { oneLine } from "../../shared/text";
 import type { Play } from "./explored";
-import { Said } from "./fields";
+import { Said, SelectField } from "./fields";
 import type { EditorState } from "./state";
 
 const AFTER_MS = 40;
@@ -108,20 +109,16 @@ export function Simulate(props: {
           Back
         </Button>
         {casts.length > 0 ? (
-          <select
-            className="field"
-            aria-label="Follow an earlier cast"
-            data-testid="walk-cast"
+          <SelectField
+            label="Follow an earlier cast"
+            testid="walk-cast"
             value=""
-            onChange={(event) => openCast(event.target.value)}
-          >
-            <option value="">Follow an earlier cast</option>
-            {casts.map((cast) => (
-              <option key={cast.castId} value={cast.castId}>
-                {oneLine(cast.request, 50) || cast.castId}
-              </option>
-            ))}
-          </select>
+            options={[
+              { value: "", label: "Follow an earlier cast" },
+              ...casts.map((cast) => ({ value: cast.castId, label: oneLine(cast.request, 50) || cast.castId })),
+            ]}
+            onChange={openCast}
+          />
         ) : null}
         <span className="grow" />
         <Download
@@ -177,15 +174,7 @@ export function Simulate(props: {
           // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place in the walk
           <li key={index} data-testid="step" data-socket={step.socket}>
             <span className="n">{index + 1}</span>
-            <strong>
-              <Foreign text={oneLine(step.materia, 60)} />
-            </strong>
-            <span className="mono faint">{step.socket}</span>
-            {step.item ? (
-              <span className="faint cut">
-                <Item itemKey={step.item} title={step.itemLabel} />
-              </span>
-            ) : null}
+            <Who of={step} />
             <span>{step.outcome?.replace("_", " ") ?? "answered by the runtime"}</span>
             <span className="dim">
               {step.routes.map((route) => `${route.exit ? "exit " : ""}to ${route.to}`).join(", ") || "nothing follows"}
@@ -226,26 +215,32 @@ function caseOf(walk: Walk | null, rules: string): unknown {
   return walk?.case && named.length > 0 ? { ...object(walk.case), requirements: named } : null;
 }
 
-function Ask({
-  ask,
-  onChoose,
-}: {
+/** The socket of a step or of a question, and its item. */
+function Who({ of }: { of: Pick<WalkAsk, "materia" | "socket" | "item" | "itemLabel"> }) {
+  return (
+    <>
+      <Foreign as="strong" text={oneLine(of.materia, 60)} />
+      <span className="mono faint">{of.socket}</span>
+      {of.item ? (
+        <span className="faint cut">
+          <Item itemKey={of.item} title={of.itemLabel} />
+        </span>
+      ) : null}
+    </>
+  );
+}
+
+interface AskProps {
   ask: WalkAsk;
   onChoose: (ask: WalkAsk, outcome: ChosenEnd, items?: number) => void;
-}) {
+}
+
+function Ask({ ask, onChoose }: AskProps) {
   const [items, setItems] = useState(2);
   return (
     <li className="ask" data-testid={`ask-${ask.socket}`}>
       <span className="n">?</span>
-      <strong>
-        <Foreign text={oneLine(ask.materia, 60)} />
-      </strong>
-      <span className="mono faint">{ask.socket}</span>
-      {ask.item ? (
-        <span className="faint cut">
-          <Item itemKey={ask.item} title={ask.itemLabel} />
-        </span>
-      ) : null}
+      <Who of={ask} />
       {ask.outcomes.map((outcome) =>
         outcome === "items" ? (
           <span key={outcome} className="row">
@@ -277,18 +272,9 @@ function Download({ label, name, value, testid }: { label: string; name: string;
   return (
     <Button
       look="small"
-      data-testid={testid}
+      testid={testid}
       disabled={value === undefined || value === null}
-      onClick={() => {
-        const url = URL.createObjectURL(
-          new Blob([`${JSON.stringify(value, null, 2)}\n`], { type: "application/json" }),
-        );
-        const anchor = document.createElement("a");
-        anchor.href = url;
-        anchor.download = name.replace(/[^A-Za-z0-9._-]/g, "_");
-        anchor.click();
-        setTimeout(() => URL.revokeObjectURL(url), 1000);
-      }}
+      onClick={() => download(name, `${JSON.stringify(value, null, 2)}\n`, "application/json")}
     >
       {label}
     </Button>

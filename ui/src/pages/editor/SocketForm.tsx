@@ -1,13 +1,10 @@
-import type { Finding } from "../../api/generated";
 import { innermost, object, type SocketDoc } from "../../document";
 import { Seg } from "../../shared/parts";
 import { rename, setSocket } from "./acts";
 import { EdgeRows } from "./EdgeRows";
-import { Found, NameField, Pairs, Part, Row, SelectField } from "./fields";
-import { conditions, nameFault, targets } from "./options";
+import { type FormProps, Found, NameField, Pairs, Part, Row, SelectField } from "./fields";
+import { conditions, nameFault, PARSES, targets } from "./options";
 import { SchemaFields, SchemaGroups } from "./SchemaFields";
-import type { EditorState } from "./state";
-import type { EditorStore } from "./store";
 
 /** The place of a socket in the schema. */
 const SOCKET = ["loadouts", "*", "sockets", "*"];
@@ -37,14 +34,7 @@ const usual: Record<string, string> = {
   "budgets.cost": "no limit",
 };
 
-interface FormProps {
-  store: EditorStore;
-  state: EditorState;
-  socket: SocketDoc;
-  findings: Finding[];
-}
-
-export function SocketForm({ store, state, socket, findings }: FormProps) {
+export function SocketForm({ store, state, socket, findings }: FormProps & { socket: SocketDoc }) {
   const { raw, id } = socket;
   const off = state.readOnly;
   const info = state.materia.get(socket.materia);
@@ -93,10 +83,7 @@ export function SocketForm({ store, state, socket, findings }: FormProps) {
           label="Output is read as"
           now={parse}
           disabled={off}
-          items={[
-            { id: "text", label: "text" },
-            { id: "json", label: "json" },
-          ]}
+          items={PARSES}
           onPick={(value) =>
             put("parse", value === (info?.parse ?? "text") && raw.parse === undefined ? undefined : value)
           }

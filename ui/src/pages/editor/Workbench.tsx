@@ -196,9 +196,7 @@ export function Workbench({ store }: { store: EditorStore }) {
             <span className="faint sm" role="status" data-testid="found">
               {found ? `${found.size} of ${loadout?.sockets.length ?? 0}` : ""}
             </span>
-            <Button look="quiet small icon" aria-label="Close" onClick={() => change({ find: null })}>
-              <X className="ico s" />
-            </Button>
+            <Button icon={X} look="quiet small icon" aria-label="Close" onClick={() => change({ find: null })} />
           </label>
         )}
         {notice ? (
@@ -209,9 +207,7 @@ export function Workbench({ store }: { store: EditorStore }) {
                 Undo
               </Button>
             ) : null}
-            <Button look="quiet small icon" aria-label="Close" onClick={() => store.patch({ notice: null })}>
-              <X className="ico s" />
-            </Button>
+            <Button icon={X} look="quiet small icon" aria-label="Close" onClick={() => store.patch({ notice: null })} />
           </div>
         ) : null}
       </section>

@@ -5,6 +5,15 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { Finding, Json } from "../../api/generated";
 import { Button } from "../../shared/Button";
 import { Foreign } from "../../shared/parts";
+import type { EditorState } from "./state";
+import type { EditorStore } from "./store";
+
+/** What every form of the inspector is given. */
+export interface FormProps {
+  store: EditorStore;
+  state: EditorState;
+  findings: Finding[];
+}
 
 export function Part({ title, hint, children }: { title: string; hint?: string; children: ReactNode }) {
   return (
@@ -120,9 +129,15 @@ export function NumberField(
   );
 }
 
-export function SelectField(
-  props: Common & { value: string; options: { value: string; label: string }[]; onChange: (value: string) => void },
-) {
+interface SelectProps extends Common {
+  value: string;
+  options: { value: string; label: string }[];
+  onChange: (value: string) => void;
+  /** Whether it has the focus at first. */
+  first?: boolean;
+}
+
+export function SelectField(props: SelectProps) {
   const known = props.options.some((one) => one.value === props.value);
   return (
     <select
@@ -131,6 +146,8 @@ export function SelectField(
       data-testid={props.testid}
       value={props.value}
       disabled={props.disabled}
+      // biome-ignore lint/a11y/noAutofocus: the question was just asked for
+      autoFocus={props.first}
       onChange={(event) => props.onChange(event.target.value)}
     >
       {known ? null : <option value={props.value}>{props.value || "choose"}</option>}
@@ -192,13 +209,12 @@ export function Pairs(
             onChange={(event) => change(index, [key, event.target.value])}
           />
           <Button
+            icon={X}
             look="quiet small icon"
             aria-label={`Remove ${key}`}
             disabled={props.disabled}
             onClick={() => write(rows.filter((_, at) => at !== index))}
-          >
-            <X className="ico s" />
-          </Button>
+          />
         </div>
       ))}
       <Button
@@ -224,9 +240,7 @@ export function Said({ text }: { text: string }) {
       {words.map((part, index) =>
         index % 2 === 1 ? (
           // biome-ignore lint/suspicious/noArrayIndexKey: parts of a sentence have no other name
-          <code key={index}>
-            <Foreign text={part} />
-          </code>
+          <Foreign as="code" key={index} text={part} />
         ) : (
           // biome-ignore lint/suspicious/noArrayIndexKey: parts of a sentence have no other name
           <Foreign key={index} text={index === 0 ? first.charAt(0).toUpperCase() + first.slice(1) : part} />

@@ -1,6 +1,6 @@
 import { at, find } from "../../document";
-import { ErrorBox } from "../../shared/parts";
-import { Link, searchNow } from "../../shared/router";
+import { NotOpened } from "../../shared/Boundary";
+import { searchNow } from "../../shared/router";
 import { begunWith } from "./begin";
 import { readText } from "./state";
 import type { EditorStore } from "./store";
@@ -10,16 +10,7 @@ import "./editor.css";
 
 export function Editor({ name }: { name: string }) {
   const { store, error } = useOpened("loadout", name, prepare);
-  if (error)
-    return (
-      <div className="page">
-        <h1>{name}</h1>
-        <ErrorBox error={error} />
-        <p>
-          <Link to="/loadouts">All loadouts</Link>
-        </p>
-      </div>
-    );
+  if (error) return <NotOpened title={name} error={error} to="/loadouts" all="All loadouts" />;
   return store ? <Workbench store={store} key={name} /> : <p className="empty">Opening.</p>;
 }
 

@@ -9,6 +9,9 @@ export const conditions: { value: Condition; label: string }[] = [
   { value: "not_satisfied", label: "not satisfied" },
 ];
 
+/** How an output can be read. */
+export const PARSES = ["text", "json"].map((id) => ({ id, label: id }));
+
 export function targets(state: EditorState): { value: string; label: string }[] {
   const sockets = state.loadout?.sockets ?? [];
   return [

@@ -94,22 +94,15 @@ export class EditorStore {
   undo(): void {
     const { past, future } = this.state.history;
     const last = past.at(-1);
-    if (!last) return;
-    this.change({
-      text: undone(this.state.text, last),
-      history: { past: past.slice(0, -1), future: [...future, last] },
-      notice: null,
-    });
+    if (last) this.go(undone(this.state.text, last), past.slice(0, -1), [...future, last]);
   }
   redo(): void {
     const { past, future } = this.state.history;
     const next = future.at(-1);
-    if (!next) return;
-    this.change({
-      text: redone(this.state.text, next),
-      history: { past: [...past, next], future: future.slice(0, -1) },
-      notice: null,
-    });
+    if (next) this.go(redone(this.state.text, next), [...past, next], future.slice(0, -1));
+  }
+  private go(text: string, past: Change[], future: Change[]): void {
+    this.change({ text, history: { past, future }, notice: null });
   }
 
   select(selection: Selected[]): void {

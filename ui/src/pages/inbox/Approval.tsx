@@ -9,13 +9,20 @@ import { useGet } from "../../shared/ask";
 import { Cli } from "../../shared/Cli";
 import { dayOrClock, duration } from "../../shared/format";
 import { castPath } from "../../shared/live";
-import { ErrorBox, Foreign } from "../../shared/parts";
+import { ErrorBox, Foreign, Reading } from "../../shared/parts";
 import { Link } from "../../shared/router";
+import { Check, Fact } from "../../shared/Table";
 import { oneLine, pieces } from "../../shared/text";
 import { Whole } from "../../shared/Whole";
 import type { CardProps } from ".";
 import { Changed } from "./Changed";
 import { targetOf } from "./target";
+
+const ANSWERS = [
+  ["If you approve", "It runs once and the cast goes on."],
+  ["If you deny", "Nothing runs. Its input and the question are kept."],
+  ["If you do nothing", "The cast waits, without a timeout. A newer payload asks again."],
+];
 
 function words(value: Json | undefined): string[] {
   if (value === undefined || value === null) return [];
@@ -40,7 +47,8 @@ export function Approval({ item, onAnswered }: CardProps) {
   const argv = item.approval?.argv ?? (plan?.behavior.type === "utility" ? plan.behavior.command : null);
   const folder = item.approval?.cwd ?? plan?.cwd;
   const runs = argv ?? words(item.approval?.runs);
-  const canRoute = item.approval?.routes === true;
+  const routes = item.approval?.routes;
+  const canRoute = routes === true;
   const [route, setRoute] = useState(false);
   const odd = runs.reduce((sum, word) => sum + pieces(word, true).filter((piece) => piece.odd).length, 0);
   const isArgv = argv !== null || Array.isArray(item.approval?.runs);
@@ -61,15 +69,9 @@ export function Approval({ item, onAnswered }: CardProps) {
           {isArgv
             ? runs.map((word, index) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: words of a command have no other name
-                <code key={index}>
-                  <Foreign text={word} mixed />
-                </code>
+                <Foreign as="code" key={index} text={word} mixed />
               ))
-            : runs.map((text) => (
-                <pre key={text} className="text">
-                  <Foreign text={text} mixed />
-                </pre>
-              ))}
+            : runs.map((text) => <Foreign as="pre" key={text} className="text" text={text} mixed />)}
           <span className="grow" />
           <span className="faint sm">
             {isArgv ? `${runs.length} ${runs.length === 1 ? "word" : "words"}, ` : ""}
@@ -88,100 +90,56 @@ export function Approval({ item, onAnswered }: CardProps) {
             {given.error ? <ErrorBox error={given.error} /> : null}
           </div>
           <dl className="facts plainfacts">
-            <div>
-              <dt>Socket</dt>
-              <dd className="mono">
-                <Foreign text={node} mixed />
-              </dd>
-            </div>
-            {folder ? (
-              <div>
-                <dt>Folder</dt>
-                <dd className="mono" data-testid="cwd">
-                  <Foreign text={folder} mixed />
-                </dd>
-              </div>
-            ) : null}
-            {plan?.timeoutMs ? (
-              <div>
-                <dt>Limit</dt>
-                <dd>{duration(plan.timeoutMs)}</dd>
-              </div>
-            ) : null}
-            <div>
-              <dt>Policy</dt>
-              <dd>
-                <span className="mono">approval: {plan?.approval ?? "before"}</span> at this socket of{" "}
-                {oneLine(item.loadout, 40)}
-              </dd>
-            </div>
-            <div>
-              <dt>Cause</dt>
-              <dd>
-                <Link to={castPath(item, { socket: node, tab: "why" })} data-testid="who-asked">
-                  Why it asks
-                </Link>
-              </dd>
-            </div>
-            {item.approval?.writes ? (
-              <div>
-                <dt>May write</dt>
-                <dd>{words(item.approval.writes).join(", ")}</dd>
-              </div>
-            ) : null}
-            {Array.isArray(item.approval?.routes) && item.approval.routes.length > 0 ? (
-              <div>
-                <dt>Then</dt>
-                <dd>{words(item.approval?.routes).join(" · ")}</dd>
-              </div>
-            ) : null}
-            {hash ? (
-              <div>
-                <dt>Approval</dt>
-                <dd className="mono">{hash.slice(0, 12)}</dd>
-              </div>
-            ) : null}
+            <Fact name="Socket" className="mono">
+              <Foreign text={node} mixed />
+            </Fact>
+            <Fact name="Folder" className="mono" data-testid="cwd">
+              {folder ? <Foreign text={folder} mixed /> : null}
+            </Fact>
+            <Fact name="Limit">{plan?.timeoutMs ? duration(plan.timeoutMs) : null}</Fact>
+            <Fact name="Policy">
+              <span className="mono">approval: {plan?.approval ?? "before"}</span> at this socket of{" "}
+              {oneLine(item.loadout, 40)}
+            </Fact>
+            <Fact name="Cause">
+              <Link to={castPath(item, { socket: node, tab: "why" })} data-testid="who-asked">
+                Why it asks
+              </Link>
+            </Fact>
+            <Fact name="May write">{item.approval?.writes ? words(item.approval.writes).join(", ") : null}</Fact>
+            <Fact name="Then">{Array.isArray(routes) ? words(routes).join(" · ") : null}</Fact>
+            <Fact name="Approval" className="mono">
+              {hash?.slice(0, 12)}
+            </Fact>
           </dl>
         </div>
         <Changed item={item} project={target.project} />
         {refused ? null : (
-          <div className="three">
-            <div>
-              <strong>If you approve</strong>
-              <p>It runs once and the cast goes on.</p>
+          <>
+            <div className="three">
+              {ANSWERS.map(([title, text]) => (
+                <div key={title}>
+                  <strong>{title}</strong>
+                  <p>{text}</p>
+                </div>
+              ))}
             </div>
-            <div>
-              <strong>If you deny</strong>
-              <p>Nothing runs. Its input and the question are kept.</p>
-            </div>
-            <div>
-              <strong>If you do nothing</strong>
-              <p>The cast waits, without a timeout. A newer payload asks again.</p>
-            </div>
-          </div>
-        )}
-        {refused ? null : (
-          <label className="sm dim">
-            Why not, if you deny{" "}
-            <input
-              className="field"
-              value={reason}
-              onChange={(event) => setReason(event.target.value)}
-              placeholder="Stored with the refusal"
-              data-testid="deny-reason"
-            />
-          </label>
+            <label className="sm dim">
+              Why not, if you deny{" "}
+              <input
+                className="field"
+                value={reason}
+                onChange={(event) => setReason(event.target.value)}
+                placeholder="Stored with the refusal"
+                data-testid="deny-reason"
+              />
+            </label>
+          </>
         )}
         {canRoute && !refused ? (
-          <label className="check sm dim">
-            <input
-              type="checkbox"
-              checked={route}
-              onChange={(event) => setRoute(event.target.checked)}
-              data-testid="deny-route"
-            />{" "}
+          <Check className="check sm dim" checked={route} onTick={setRoute} testid="deny-route">
             Send the work back with this reason, and continue the cast
-          </label>
+          </Check>
         ) : null}
       </div>
       <footer>
@@ -199,22 +157,25 @@ export function Approval({ item, onAnswered }: CardProps) {
           </Confirm>
         ) : (
           <>
-            <Keyed name="y">
-              <ActButton
-                className="btn primary"
-                target={target}
-                act={approve}
-                testid="approve"
-                onDone={() => onAnswered(`Approved: ${node}`)}
-              >
-                Approve <kbd>Y</kbd>
-              </ActButton>
-            </Keyed>
-            <Keyed name="n">
-              <ActButton target={target} act={deny} testid="deny" onDone={() => onAnswered(`Denied: ${node}`)}>
-                Deny <kbd>N</kbd>
-              </ActButton>
-            </Keyed>
+            <ActButton
+              look="primary"
+              target={target}
+              act={approve}
+              testid="approve"
+              data-key="y"
+              onDone={() => onAnswered(`Approved: ${node}`)}
+            >
+              Approve <kbd>Y</kbd>
+            </ActButton>
+            <ActButton
+              target={target}
+              act={deny}
+              testid="deny"
+              data-key="n"
+              onDone={() => onAnswered(`Denied: ${node}`)}
+            >
+              Deny <kbd>N</kbd>
+            </ActButton>
           </>
         )}
         <span className="grow" />
@@ -244,29 +205,11 @@ function Refused({ by, at, reason, seq }: { by: string; at: string; reason?: str
 
 /** The input as the turn gets it: a prompt, a utility's object, or the payloads of a turn for each element. */
 function GivenText({ given }: { given: GivenView | null }) {
-  if (!given)
-    return (
-      <p className="dim" role="status">
-        Reading…
-      </p>
-    );
+  if (!given) return <Reading />;
   if (typeof given.prompt === "string") return <Whole decides value={given.prompt} label="the prompt" testid="given" />;
   if (given.input !== undefined && given.input !== null)
     return <Whole decides value={given.input} label="the input, on its standard input" testid="given" />;
   return given.payloads.map((one) => (
     <Whole decides key={one.payloadId} value={one as unknown as Json} label="a payload" testid="given" />
   ));
-}
-
-/** Lets a key of the page press the button inside. */
-function Keyed({ name, children }: { name: string; children: React.ReactNode }) {
-  return (
-    <span
-      ref={(element) => {
-        element?.querySelector("button")?.setAttribute("data-key", name);
-      }}
-    >
-      {children}
-    </span>
-  );
 }

@@ -1,17 +1,21 @@
 // A budget that is spent: what was spent, and how much more may be.
 
-import { type ReactNode, useEffect, useState } from "react";
+import { useEffect, useState } from "react";
 import { segment } from "../../api/client";
 import type { Budget, CastView } from "../../api/generated";
 import { ActButton } from "../../shared/ActButton";
 import { type Act, commandLine } from "../../shared/acts";
 import { useGet } from "../../shared/ask";
+import { BOUNDS } from "../../shared/bounds";
 import { Cli } from "../../shared/Cli";
 import { count, money } from "../../shared/format";
 import { ErrorBox, Foreign, Meter } from "../../shared/parts";
 import type { CardProps } from ".";
 import { StopCast } from "./StopCast";
 import { targetOf } from "./target";
+
+const spoken = (of: string, value: number | null | undefined) =>
+  of === "cost" ? money(value) : value === null || value === undefined ? "unknown" : count(value);
 
 export function BudgetCard({ item, onAnswered }: CardProps) {
   const target = targetOf(item);
@@ -23,41 +27,11 @@ export function BudgetCard({ item, onAnswered }: CardProps) {
     if (!now || !usage || budget) return;
     const double = (limit: number | null | undefined, spent: number) =>
       limit && spent >= limit ? limit * 2 : (limit ?? null);
-    setBudget({
-      maxTurns: double(now.maxTurns, usage.turns),
-      maxTokens: double(now.maxTokens, usage.tokens),
-      maxCost: double(now.maxCost, usage.cost ?? 0),
-    });
+    setBudget(Object.fromEntries(BOUNDS.map(({ field, of }) => [field, double(now[field], usage[of] ?? 0)])));
   }, [now, usage, budget]);
   const changed: Budget = {};
-  for (const name of ["maxTurns", "maxTokens", "maxCost"] as const)
-    if (budget?.[name] && budget[name] !== now?.[name]) changed[name] = budget[name] as number;
+  for (const { field } of BOUNDS) if (budget?.[field] && budget[field] !== now?.[field]) changed[field] = budget[field];
   const act: Act = { do: "budget", budget: changed };
-  const row = (
-    name: "maxTurns" | "maxTokens" | "maxCost",
-    label: string,
-    spent: number | null,
-    show: (value: number) => string,
-  ): ReactNode =>
-    now?.[name] ? (
-      <div className="brow" key={name}>
-        <label htmlFor={`${item.castId}-${name}`}>{label}</label>
-        <span className="dim sm">
-          {spent === null ? "unknown" : show(spent)} of {show(now[name] ?? 0)}
-          <Meter spent={spent ?? 0} limit={now[name] ?? 1} />
-        </span>
-        <input
-          id={`${item.castId}-${name}`}
-          className="field r"
-          type="number"
-          min={0}
-          step={name === "maxCost" ? 0.5 : 1}
-          value={budget?.[name] ?? ""}
-          data-testid={`raise-${name}`}
-          onChange={(event) => setBudget({ ...budget, [name]: Number(event.target.value) || null })}
-        />
-      </div>
-    ) : null;
   return (
     <>
       <div className="ibody">
@@ -67,15 +41,31 @@ export function BudgetCard({ item, onAnswered }: CardProps) {
         {view.error ? <ErrorBox error={view.error} /> : null}
         {usage ? (
           <div className="budgets">
-            {row("maxTurns", "Turns", usage.turns, count)}
-            {row("maxTokens", "Tokens", usage.tokens, count)}
-            {row("maxCost", "Cost", usage.cost ?? null, money)}
+            {BOUNDS.filter(({ field }) => now?.[field]).map(({ field, name, of }) => (
+              <div className="brow" key={field}>
+                <label htmlFor={`${item.castId}-${field}`}>{name}</label>
+                <span className="dim sm">
+                  {spoken(of, usage[of])} of {spoken(of, now?.[field])}
+                  <Meter spent={usage[of] ?? 0} limit={now?.[field] ?? 1} />
+                </span>
+                <input
+                  id={`${item.castId}-${field}`}
+                  className="field r"
+                  type="number"
+                  min={0}
+                  step={field === "maxCost" ? 0.5 : 1}
+                  value={budget?.[field] ?? ""}
+                  data-testid={`raise-${field}`}
+                  onChange={(event) => setBudget({ ...budget, [field]: Number(event.target.value) || null })}
+                />
+              </div>
+            ))}
           </div>
         ) : null}
       </div>
       <footer>
         <ActButton
-          className="btn primary"
+          look="primary"
           target={target}
           act={act}
           disabled={Object.keys(changed).length === 0}

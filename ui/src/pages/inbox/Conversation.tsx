@@ -99,7 +99,7 @@ export function Conversation({ item, onAnswered }: CardProps) {
       </div>
       <footer>
         <ActButton
-          className="btn primary"
+          look="primary"
           target={target}
           act={say}
           disabled={!text.trim()}

@@ -14,15 +14,13 @@ export function OtherCard({ item, onAnswered }: CardProps) {
   return (
     <>
       <div className="ibody">
-        <p>
-          <Foreign text={item.message} />
-        </p>
+        <Foreign as="p" text={item.message} />
       </div>
       <footer>
         {acts.map((act) => (
           <ActButton
             key={JSON.stringify(act)}
-            className={act.do === "abort" ? "btn danger" : "btn"}
+            look={act.do === "abort" ? "danger" : ""}
             target={target}
             act={act}
             onDone={() => onAnswered(`${act.do}: ${item.castId}`)}

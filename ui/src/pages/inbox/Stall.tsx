@@ -43,9 +43,7 @@ export function Stall({ item, onAnswered }: CardProps) {
   return (
     <>
       <div className="ibody">
-        <p>
-          <Foreign text={item.message} />
-        </p>
+        <Foreign as="p" text={item.message} />
         {evidence.error ? <ErrorBox error={evidence.error} /> : null}
         <div className="pair" data-testid="evidence">
           {shown.map((one) => (
@@ -76,7 +74,7 @@ export function Stall({ item, onAnswered }: CardProps) {
       </div>
       <footer>
         <ActButton
-          className="btn primary"
+          look="primary"
           target={target}
           act={say}
           disabled={!text.trim()}

@@ -6,7 +6,7 @@ import { targetOf } from "./target";
 export function StopCast({ item, testid, onAnswered }: CardProps & { testid: string }) {
   return (
     <Confirm
-      className="btn danger"
+      look="danger"
       target={targetOf(item)}
       act={{ do: "abort" }}
       testid={testid}

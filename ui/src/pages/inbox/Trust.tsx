@@ -1,17 +1,16 @@
 // Configurations that nobody has approved yet: what they would run.
-
-import { useState } from "react";
 import { post } from "../../api/client";
 import type { TrustItem, TrustList } from "../../api/generated";
-import { useGet } from "../../shared/ask";
+import { useGet, useOnce } from "../../shared/ask";
 import { Button } from "../../shared/Button";
 import { ErrorBox, Foreign, State } from "../../shared/parts";
 
 export function TrustCards() {
-  const [error, setError] = useState<unknown>(null);
   const trust = useGet<TrustList>("/trust");
-  const approve = (item: TrustItem) =>
-    post("/trust", { project: item.project, hash: item.hash }).then(() => trust.refetch(), setError);
+  const { run: approve, error } = useOnce(
+    (item: TrustItem) => post("/trust", { project: item.project, hash: item.hash }),
+    () => trust.refetch(),
+  );
   const items = trust.data?.items ?? [];
   return items.map((item) => (
     <article key={item.hash} className="icard" data-testid="trust-card">
@@ -28,15 +27,13 @@ export function TrustCards() {
         <p className="sub">What it would run</p>
         <ul className="runs">
           {item.runs.map((run) => (
-            <li key={run} className="mono">
-              <Foreign text={run} mixed />
-            </li>
+            <Foreign as="li" key={run} className="mono" text={run} mixed />
           ))}
         </ul>
         {error ? <ErrorBox error={error} /> : null}
       </div>
       <footer>
-        <Button look="primary" onClick={() => void approve(item)}>
+        <Button look="primary" onClick={() => approve(item)}>
           Approve what is shown
         </Button>
         <span className="faint sm">The approval is for this hash. If it changes, you are asked again.</span>

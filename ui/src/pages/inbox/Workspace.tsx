@@ -14,15 +14,13 @@ export function WorkspaceCard({ item, onAnswered }: CardProps) {
   return (
     <>
       <div className="ibody">
-        <p>
-          <Foreign text={item.message} />
-        </p>
+        <Foreign as="p" text={item.message} />
         <Cli words={commandLine(item.castId, GO_ON)} project={target.project} />
         <Cli words={commandLine(item.castId, PUT_BACK)} project={target.project} />
       </div>
       <footer>
         <ActButton
-          className="btn primary"
+          look="primary"
           target={target}
           act={GO_ON}
           testid="go-on"

@@ -1,4 +1,5 @@
 // Inbox: everything that waits for a person, the riskiest first.
+
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { get, segment } from "../../api/client";
@@ -9,6 +10,7 @@ import { Foreign, Mark, State } from "../../shared/parts";
 import { Link, navigate, useSearch } from "../../shared/router";
 import { oneLine } from "../../shared/text";
 import { typing } from "../../shared/typing";
+import { useKeydown } from "../../shared/useKeydown";
 import { Approval } from "./Approval";
 import { BudgetCard } from "./Budget";
 import { Conversation } from "./Conversation";
@@ -79,22 +81,18 @@ export function Inbox() {
   useEffect(() => {
     if (currentKey) cards.current.get(currentKey)?.scrollIntoView({ block: "nearest" });
   }, [currentKey]);
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || typing(event)) return;
-      const place = items.findIndex((item) => keyOf(item) === currentKey);
-      const card = currentKey ? cards.current.get(currentKey) : undefined;
-      const press = (name: string) => card?.querySelector<HTMLButtonElement>(`[data-key="${name}"]`)?.click();
-      if (event.key === "j" || event.key === "k") {
-        const next = items[Math.max(0, Math.min(items.length - 1, place + (event.key === "j" ? 1 : -1)))];
-        if (next) change({ at: keyOf(next), cast: null });
-      } else if (event.key === "y" || event.key === "n") press(event.key);
-      else return;
-      event.preventDefault();
-    };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
-  }, [items, currentKey, change]);
+  useKeydown((event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || typing(event)) return;
+    const place = items.findIndex((item) => keyOf(item) === currentKey);
+    const card = currentKey ? cards.current.get(currentKey) : undefined;
+    const press = (name: string) => card?.querySelector<HTMLButtonElement>(`[data-key="${name}"]`)?.click();
+    if (event.key === "j" || event.key === "k") {
+      const next = items[Math.max(0, Math.min(items.length - 1, place + (event.key === "j" ? 1 : -1)))];
+      if (next) change({ at: keyOf(next), cast: null });
+    } else if (event.key === "y" || event.key === "n") press(event.key);
+    else return;
+    event.preventDefault();
+  });
   const here = useRef(new Set<string>());
   const gone = useGone(items, here.current);
   const answeredBy = (item: InboxItem, text: string) => {
@@ -135,9 +133,7 @@ export function Inbox() {
                     </span>
                     <span className="faint sm nowrap">{item.since ? ago(now - Date.parse(item.since)) : ""}</span>
                   </span>
-                  <span className="sm dim cut req">
-                    <Foreign text={oneLine(item.request, 120)} />
-                  </span>
+                  <Foreign as="span" className="sm dim cut req" text={oneLine(item.request, 120)} />
                 </span>
               </button>
             </li>
@@ -149,9 +145,7 @@ export function Inbox() {
             <ul className="answered">
               {answered.map((one) => (
                 <li key={one.key} className="dim sm row">
-                  <span className="grow cut">
-                    <Foreign text={one.text} />
-                  </span>
+                  <Foreign as="span" className="grow cut" text={one.text} />
                   <span className="faint">{clock(one.at)}</span>
                 </li>
               ))}
@@ -170,9 +164,7 @@ export function Inbox() {
             <header>
               <div className="row">
                 <State state="done" word="Answered elsewhere" />
-                <h2 className="cut grow">
-                  <Foreign text={titleOf(item, nameOf(item))} mixed />
-                </h2>
+                <Foreign as="h2" className="cut grow" text={titleOf(item, nameOf(item))} mixed />
                 <span className="faint sm nowrap">at {clock(at)}</span>
               </div>
               <p className="sm dim cut">
@@ -202,9 +194,7 @@ export function Inbox() {
             <header>
               <div className="row">
                 <State state={lookOf(item)} word={titleWord(item)} />
-                <h2 className="cut grow">
-                  <Foreign text={titleOf(item, nameOf(item))} mixed />
-                </h2>
+                <Foreign as="h2" className="cut grow" text={titleOf(item, nameOf(item))} mixed />
                 <span className="faint sm nowrap">
                   {item.since ? `waits ${ago(now - Date.parse(item.since))}` : ""}
                 </span>

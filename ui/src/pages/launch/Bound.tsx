@@ -13,21 +13,21 @@ export function Bound(props: {
   onChange: (value: string) => void;
   past: number[];
   show: (value: number) => string;
-  testid: string;
 }) {
+  const id = `max-${props.name.toLowerCase()}`;
   const range = usual(props.past);
   const limit = Number(props.value);
   const end = Math.max(limit || 0, range ? (range.all.at(-1) ?? 0) * 1.1 : 0) || 1;
   return (
     <div className="bound">
-      <label htmlFor={props.testid}>{props.name}</label>
+      <label htmlFor={id}>{props.name}</label>
       <input
-        id={props.testid}
+        id={id}
         className="field r"
         inputMode="decimal"
         value={props.value}
         placeholder="none"
-        data-testid={props.testid}
+        data-testid={id}
         onChange={(event) => props.onChange(event.target.value.replace(/[^0-9.]/g, ""))}
       />
       <span className={`range${range || limit ? "" : " none"}`} aria-hidden="true">

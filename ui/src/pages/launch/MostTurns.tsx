@@ -51,9 +51,7 @@ export function MostTurns({ project, loadout, budget }: { project: string; loado
       <span className={bounds.data.bounded || own > 0 ? "bounds" : "bounds none"}>
         <Foreign text={words} />
       </span>{" "}
-      <span className="dim">
-        <Foreign text={[more, mostCost(bounds.data)].filter(Boolean).join(" ")} />
-      </span>
+      <Foreign as="span" className="dim" text={[more, mostCost(bounds.data)].filter(Boolean).join(" ")} />
     </p>
   );
 }

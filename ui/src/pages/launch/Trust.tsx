@@ -1,21 +1,14 @@
 // What a new cast would run and nobody has approved: shown, and approved as it is shown.
-
-import { useState } from "react";
 import { post } from "../../api/client";
 import type { TrustItem } from "../../api/generated";
+import { useOnce } from "../../shared/ask";
 import { Button } from "../../shared/Button";
 import { ErrorBox, Foreign } from "../../shared/parts";
 
 export function Trust({ items, project, onApproved }: { items: TrustItem[]; project: string; onApproved: () => void }) {
-  const [error, setError] = useState<unknown>(null);
-  const approve = async () => {
-    try {
-      for (const item of items) await post("/trust", { project: item.project ?? project, hash: item.hash });
-      onApproved();
-    } catch (fault) {
-      setError(fault);
-    }
-  };
+  const { run: approve, error } = useOnce(async () => {
+    for (const item of items) await post("/trust", { project: item.project ?? project, hash: item.hash });
+  }, onApproved);
   return (
     <div className="trust" data-testid="trust-question">
       <strong>The programs that this cast would run are not approved</strong>
@@ -23,13 +16,11 @@ export function Trust({ items, project, onApproved }: { items: TrustItem[]; proj
         {items
           .flatMap((item) => item.runs)
           .map((run) => (
-            <li key={run} className="mono">
-              <Foreign text={run} mixed />
-            </li>
+            <Foreign as="li" key={run} className="mono" text={run} mixed />
           ))}
       </ul>
       {error ? <ErrorBox error={error} /> : null}
-      <Button look="primary" onClick={() => void approve()} data-testid="trust-approve">
+      <Button look="primary" onClick={() => approve(undefined)} data-testid="trust-approve">
         Approve what is shown, and start
       </Button>
     </div>

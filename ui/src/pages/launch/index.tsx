@@ -4,18 +4,19 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { newKey, post, Refusal, segment } from "../../api/client";
 import type { Budget, CastSummary, Catalog, Health, LoadoutView, StartBody, WorkspaceKind } from "../../api/generated";
 import { MiniGraph } from "../../graph/MiniGraph";
-import { startLine } from "../../shared/acts";
-import { useGet } from "../../shared/ask";
+import { MODES, PACES, startLine } from "../../shared/acts";
+import { useGet, useOnce } from "../../shared/ask";
 import { Button } from "../../shared/Button";
-import { type Bounds, NO_BOUNDS, usualBounds } from "../../shared/bounds";
+import { BOUNDS, type Bounds, NO_BOUNDS, usualBounds } from "../../shared/bounds";
 import { Cli } from "../../shared/Cli";
 import { Dialog } from "../../shared/Dialog";
-import { count, money, short } from "../../shared/format";
 import { castPath, useLive, useProjects } from "../../shared/live";
 import { ErrorBox, Foreign, Seg } from "../../shared/parts";
 import { useProject, WhichProject } from "../../shared/project";
 import { navigate, useSearch } from "../../shared/router";
+import { Check, Findings } from "../../shared/Table";
 import { oneLine } from "../../shared/text";
+import { useKeydown } from "../../shared/useKeydown";
 import { Bound } from "./Bound";
 import { MostTurns } from "./MostTurns";
 import { Trust } from "./Trust";
@@ -71,8 +72,6 @@ export function Launch({ onClose }: { onClose: () => void }) {
     const own = before.project === project ? before : { ...before, loadout: "", from: "", provider: "" };
     return { ...own, project, loadout: named("loadout") ?? own.loadout, from: named("from") ?? own.from };
   });
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
   const key = useRef(newKey());
   const set = (part: Partial<Draft>) => {
     const next = { ...draft, project, ...part };
@@ -105,9 +104,9 @@ export function Launch({ onClose }: { onClose: () => void }) {
     [casts, chosen?.name, project],
   );
   const budget: Budget = {};
-  for (const name of ["maxTurns", "maxTokens", "maxCost"] as const) {
-    const value = Number(draft.budget[name]);
-    if (draft.budget[name] && Number.isFinite(value) && value > 0) budget[name] = value;
+  for (const { field } of BOUNDS) {
+    const value = Number(draft.budget[field]);
+    if (Number.isFinite(value) && value > 0) budget[field] = value;
   }
   const start: StartBody = {
     project,
@@ -122,29 +121,20 @@ export function Launch({ onClose }: { onClose: () => void }) {
     ...(draft.request.trim() ? {} : { noRequest: true }),
     ...(Object.keys(budget).length > 0 ? { budget } : {}),
   };
-  const run = async () => {
-    if (busy || !place || !chosen) return;
-    setBusy(true);
-    setError(null);
-    try {
-      const made = await post<CastSummary>("/casts", start, key.current);
+  const begin = useOnce(
+    () => post<CastSummary>("/casts", start, key.current),
+    (made) => {
       sessionStorage.removeItem(DRAFT);
       navigate(castPath(made));
-    } catch (fault) {
-      setError(fault);
-    } finally {
-      setBusy(false);
-    }
+    },
+  );
+  const { busy, error } = begin;
+  const run = () => {
+    if (place && chosen) begin.run(undefined);
   };
-  const runner = useRef(run);
-  runner.current = run;
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if ((event.ctrlKey || event.metaKey) && event.key === "Enter") void runner.current();
-    };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
-  }, []);
+  useKeydown((event) => {
+    if ((event.ctrlKey || event.metaKey) && event.key === "Enter") run();
+  });
   useEffect(() => {
     if (project) document.getElementById("request")?.focus();
   }, [project]);
@@ -160,12 +150,8 @@ export function Launch({ onClose }: { onClose: () => void }) {
       </header>
       {place ? (
         <div className="where" data-testid="launch-project">
-          <strong>
-            <Foreign text={place.name} />
-          </strong>
-          <span className="mono dim cut" title={place.dir}>
-            <Foreign text={place.dir} mixed />
-          </span>
+          <Foreign as="strong" text={place.name} />
+          <Foreign as="span" className="mono dim cut" title={place.dir} text={place.dir} mixed />
           {projects.length > 1 ? (
             <Button
               look="small"
@@ -229,27 +215,11 @@ export function Launch({ onClose }: { onClose: () => void }) {
             </label>
             <div>
               <span className="lab">Pace</span>
-              <Seg
-                label="Pace"
-                now={draft.pace}
-                onPick={(pace) => set({ pace })}
-                items={[
-                  { id: "AUTO", label: "Auto" },
-                  { id: "INTERACTIVE", label: "Interactive" },
-                ]}
-              />
+              <Seg label="Pace" now={draft.pace} onPick={(pace) => set({ pace })} items={PACES} />
             </div>
             <div>
               <span className="lab">Mode</span>
-              <Seg
-                label="Mode"
-                now={draft.mode}
-                onPick={(mode) => set({ mode })}
-                items={[
-                  { id: "PLANNING", label: "Planning" },
-                  { id: "IMPLEMENTATION", label: "Implementation" },
-                ]}
-              />
+              <Seg label="Mode" now={draft.mode} onPick={(mode) => set({ mode })} items={MODES} />
             </div>
           </div>
           <p className="lab">Work in</p>
@@ -264,15 +234,13 @@ export function Launch({ onClose }: { onClose: () => void }) {
           />
           {own ? (
             <>
-              <label className="check">
-                <input
-                  type="checkbox"
-                  checked={draft.includeChanges}
-                  data-testid="include-changes"
-                  onChange={(event) => set({ includeChanges: event.target.checked })}
-                />
+              <Check
+                checked={draft.includeChanges}
+                testid="include-changes"
+                onTick={(includeChanges) => set({ includeChanges })}
+              >
                 Include uncommitted changes
-              </label>
+              </Check>
               <p className="faint sm">Your files stay as they are; the result is a branch that you can apply.</p>
             </>
           ) : null}
@@ -280,30 +248,16 @@ export function Launch({ onClose }: { onClose: () => void }) {
             Budget <span className="faint">the cast waits for you when one is spent</span>
           </p>
           {chosen ? <MostTurns project={project} loadout={chosen.name} budget={draft.budget.maxTurns} /> : null}
-          <Bound
-            name="Turns"
-            value={draft.budget.maxTurns}
-            onChange={(maxTurns) => set({ budget: { ...draft.budget, maxTurns } })}
-            past={past.map((cast) => cast.usage?.turns ?? 0)}
-            show={count}
-            testid="max-turns"
-          />
-          <Bound
-            name="Tokens"
-            value={draft.budget.maxTokens}
-            onChange={(maxTokens) => set({ budget: { ...draft.budget, maxTokens } })}
-            past={past.map((cast) => cast.usage?.tokens ?? 0)}
-            show={short}
-            testid="max-tokens"
-          />
-          <Bound
-            name="Cost"
-            value={draft.budget.maxCost}
-            onChange={(maxCost) => set({ budget: { ...draft.budget, maxCost } })}
-            past={past.map((cast) => cast.usage?.cost ?? 0)}
-            show={money}
-            testid="max-cost"
-          />
+          {BOUNDS.map(({ name, field, of, show }) => (
+            <Bound
+              key={field}
+              name={name}
+              value={draft.budget[field]}
+              onChange={(value) => set({ budget: { ...draft.budget, [field]: value } })}
+              past={past.map((cast) => cast.usage?.[of] ?? 0)}
+              show={show}
+            />
+          ))}
           <p className="faint sm">
             {past.length >= 3
               ? `Usual: the range from the median to the 90th percentile of ${past.length} completed casts of ${chosen?.name}.`
@@ -318,28 +272,14 @@ export function Launch({ onClose }: { onClose: () => void }) {
             </p>
           ) : null}
           {error && !trust ? <ErrorBox error={error} /> : null}
-          {error instanceof Refusal && error.problem.findings ? (
-            <ul className="findings">
-              {error.problem.findings.map((one) => (
-                <li key={`${one.code}${one.message}`}>
-                  <code>{one.code}</code> <Foreign text={one.message} />
-                  {one.help ? (
-                    <div className="faint">
-                      <Foreign text={one.help} />
-                    </div>
-                  ) : null}
-                </li>
-              ))}
-            </ul>
-          ) : null}
+          {error instanceof Refusal && error.problem.findings ? <Findings help items={error.problem.findings} /> : null}
           {trust ? (
             <Trust
               items={trust}
               project={project}
               onApproved={() => {
-                setError(null);
                 key.current = newKey();
-                void run();
+                run();
               }}
             />
           ) : null}
@@ -368,9 +308,7 @@ export function Launch({ onClose }: { onClose: () => void }) {
                       </span>
                     </span>
                     {item.description ? (
-                      <span className="sm dim cut about">
-                        <Foreign text={oneLine(item.description, 120)} />
-                      </span>
+                      <Foreign as="span" className="sm dim cut about" text={oneLine(item.description, 120)} />
                     ) : null}
                   </span>
                 </label>
@@ -403,7 +341,7 @@ export function Launch({ onClose }: { onClose: () => void }) {
           <Cli words={startLine(start)} project={project} />
         </div>
         <Button onClick={onClose}>Cancel</Button>
-        <Button look="primary" disabled={busy || !chosen || !place} onClick={() => void run()} data-testid="start">
+        <Button look="primary" disabled={busy || !chosen || !place} onClick={run} data-testid="start">
           Start cast <kbd>Ctrl Enter</kbd>
         </Button>
       </footer>

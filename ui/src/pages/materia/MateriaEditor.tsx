@@ -1,11 +1,12 @@
 // One materia: its prompt and tools, or its command; and a try of a saved utility, after consent.
 
-import { useEffect, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import type { ConfigFile } from "../../api/generated";
-import { object } from "../../document";
+import { freeName, object } from "../../document";
+import { NotOpened } from "../../shared/Boundary";
 import { later } from "../../shared/later";
-import { ErrorBox } from "../../shared/parts";
 import { Link, navigate, searchNow } from "../../shared/router";
+import { useKeydown } from "../../shared/useKeydown";
 import { Found } from "../editor/fields";
 import { projectFile } from "../editor/opening";
 import { Problems, summary } from "../editor/Problems";
@@ -33,14 +34,7 @@ function begin(store: EditorStore, exists: boolean): void {
 
 export function MateriaEditor({ name }: { name: string }) {
   const { store, error } = useOpened("materia", name, begin);
-  if (error)
-    return (
-      <div className="page">
-        <h1>{name}</h1>
-        <ErrorBox error={error} />
-        <Link to="/materia">All materia</Link>
-      </div>
-    );
+  if (error) return <NotOpened title={name} error={error} to="/materia" all="All materia" />;
   return store ? <Opened store={store} /> : <p className="empty">Opening.</p>;
 }
 
@@ -53,21 +47,17 @@ function Opened({ store }: { store: EditorStore }) {
   const raw = object(object(object(state.value).materia)[name]);
   const uses = useMemo(() => usesOf(state.files, name), [state.files, name]);
   const own = findings.filter((finding) => finding.pointer?.startsWith(`/materia/${name}`));
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (!(event.ctrlKey || event.metaKey)) return;
-      if (event.key === "s") {
-        event.preventDefault();
-        if (store.state.text !== store.state.base && !saveReason(store.state, findingsOf(store.state))) setReview(true);
-      }
-      const text = (event.target as HTMLElement).closest("input, textarea");
-      if (event.key.toLowerCase() === "z" && !text) event.shiftKey ? store.redo() : store.undo();
-    };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
-  }, [store]);
+  useKeydown((event) => {
+    if (!(event.ctrlKey || event.metaKey)) return;
+    if (event.key === "s") {
+      event.preventDefault();
+      if (store.state.text !== store.state.base && !saveReason(store.state, findingsOf(store.state))) setReview(true);
+    }
+    const text = (event.target as HTMLElement).closest("input, textarea");
+    if (event.key.toLowerCase() === "z" && !text) event.shiftKey ? store.redo() : store.undo();
+  });
   const copy = () =>
-    navigate(`/materia/${encodeURIComponent(freeName(store, name))}?begin=1&from=${encodeURIComponent(name)}`);
+    navigate(`/materia/${encodeURIComponent(nameOfCopy(store, name))}?begin=1&from=${encodeURIComponent(name)}`);
   const kind = raw.type === "utility" ? "utility" : "agent";
   return (
     <div className="materia-editor" data-testid="materia-editor">
@@ -112,8 +102,7 @@ function usesOf(files: ConfigFile[], name: string): { loadout: string; socket: s
   return [...found.values()];
 }
 
-function freeName(store: EditorStore, from: string): string {
-  let name = `My-${from}`;
-  for (let number = 2; store.state.materia.has(name); number += 1) name = `My-${from}-${number}`;
-  return projectFile(store.state.files).file ? name : from;
+function nameOfCopy(store: EditorStore, from: string): string {
+  const taken = [...store.state.materia.keys()];
+  return projectFile(store.state.files).file ? freeName(`My-${from}`, taken) : from;
 }

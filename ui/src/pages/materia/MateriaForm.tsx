@@ -2,8 +2,10 @@ import type { Json } from "../../api/generated";
 import { object, strings } from "../../document";
 import { Code } from "../../shared/code";
 import { Seg } from "../../shared/parts";
+import { Check } from "../../shared/Table";
 import { putClean } from "../editor/acts";
 import { Pairs, Part, Row, TextField } from "../editor/fields";
+import { PARSES } from "../editor/options";
 import { SchemaGroups } from "../editor/SchemaFields";
 import type { EditorStore } from "../editor/store";
 
@@ -14,18 +16,7 @@ const groups: [string, string[]][] = [
   ["In a link", ["expects"]],
 ];
 /** Fields with a form of their own. */
-const elsewhere = [
-  "type",
-  "generator",
-  "label",
-  "description",
-  "group",
-  "color",
-  "prompt",
-  "command",
-  "parse",
-  "assign",
-];
+const elsewhere = "type generator label description group color prompt command parse assign".split(" ");
 const usual: Record<string, string> = {
   model: "the agent's own",
   provider: "the first installed",
@@ -67,15 +58,14 @@ export function MateriaForm(props: {
             ]}
             onPick={(value) => put("type")(value === "agent" ? undefined : value)}
           />
-          <label className="check flat">
-            <input
-              type="checkbox"
-              checked={raw.generator === true}
-              disabled={off}
-              onChange={(event) => put("generator")(event.target.checked || undefined)}
-            />
+          <Check
+            className="check flat"
+            checked={raw.generator === true}
+            disabled={off}
+            onTick={(ticked) => put("generator")(ticked || undefined)}
+          >
             Generator: it makes work items
-          </label>
+          </Check>
         </div>
       </Part>
       <Part title="Display">
@@ -156,10 +146,7 @@ export function MateriaForm(props: {
             small
             disabled={off}
             now={word("parse") || (raw.generator === true ? "json" : "text")}
-            items={[
-              { id: "text", label: "text" },
-              { id: "json", label: "json" },
-            ]}
+            items={PARSES}
             onPick={put("parse")}
           />
         </Row>

@@ -3,47 +3,41 @@
 import { useState } from "react";
 import { Refusal } from "../../api/client";
 import { tryUtility } from "../../api/editor";
-import type { Json, Tried } from "../../api/generated";
+import type { Json, Tried, TrustItem } from "../../api/generated";
+import { useOnce } from "../../shared/ask";
 import { Button } from "../../shared/Button";
 
 import { duration } from "../../shared/format";
 import { ErrorBox, Foreign } from "../../shared/parts";
 
-interface Question {
-  hash: string;
-  text?: string;
-  runs?: string[] | string;
-}
-
 export function TryIt({ project, materia, saved }: { project: string; materia: string; saved: boolean }) {
   const [input, setInput] = useState('{\n  "request": "try it",\n  "params": {}\n}');
-  const [question, setQuestion] = useState<Question | null>(null);
-  const [result, setResult] = useState<Tried | null>(null);
-  const [error, setError] = useState<unknown>(null);
-  const [busy, setBusy] = useState(false);
+  const [question, setQuestion] = useState<TrustItem | null>(null);
   let value: Json | undefined;
   try {
     value = JSON.parse(input) as Json;
   } catch {
     value = undefined;
   }
-  const run = async (consent: string | null) => {
-    if (value === undefined) return;
-    setBusy(true);
-    setError(null);
-    setResult(null);
+  // What it asks before it runs is an answer, too.
+  const {
+    run,
+    busy,
+    error,
+    done: result,
+  } = useOnce(async (consent: string | null): Promise<Tried | null> => {
     try {
-      setResult(await tryUtility(project, materia, value, consent));
+      const result = await tryUtility(project, materia, value ?? null, consent);
       setQuestion(null);
+      return result;
     } catch (reason) {
       const asked = reason instanceof Refusal && reason.problem.code === "trust_required";
-      const first = asked ? (reason.problem.questions as unknown as Question[] | undefined)?.[0] : undefined;
-      if (first) setQuestion(first);
-      else setError(reason);
+      const first = asked ? reason.problem.questions?.[0] : undefined;
+      if (!first) throw reason;
+      setQuestion(first);
+      return null;
     }
-    setBusy(false);
-  };
-  const runs = question ? (Array.isArray(question.runs) ? question.runs : [question.runs ?? question.text ?? ""]) : [];
+  });
   return (
     <section className="f" aria-label="Try it" data-testid="try-it">
       <h3 className="l">
@@ -62,7 +56,7 @@ export function TryIt({ project, materia, saved }: { project: string; materia: s
           look="small"
           data-testid="try"
           disabled={busy || !saved || value === undefined}
-          onClick={() => void run(null)}
+          onClick={() => run(null)}
         >
           {saved ? (value === undefined ? "Try it: the input is not valid JSON" : "Try it") : "Try it: save first"}
         </Button>
@@ -70,16 +64,14 @@ export function TryIt({ project, materia, saved }: { project: string; materia: s
       {question ? (
         <div className="consent" data-testid="try-consent">
           <p>This would run on your machine:</p>
-          {runs.map((one) => (
-            <pre className="text" key={one}>
-              <Foreign text={one} />
-            </pre>
+          {question.runs.map((one) => (
+            <Foreign as="pre" className="text" key={one} text={one} />
           ))}
           <div className="row">
             <Button look="small" onClick={() => setQuestion(null)}>
               Do not run it
             </Button>
-            <Button look="small primary" data-testid="try-yes" disabled={busy} onClick={() => void run(question.hash)}>
+            <Button look="small primary" data-testid="try-yes" disabled={busy} onClick={() => run(question.hash)}>
               Run it once
             </Button>
           </div>
@@ -92,16 +84,8 @@ export function TryIt({ project, materia, saved }: { project: string; materia: s
             {result.error ? <Foreign text={result.error} /> : `Ended with ${result.exitCode}`}, after{" "}
             {duration(result.durationMs, true)}
           </p>
-          {result.stdout ? (
-            <pre className="text">
-              <Foreign text={result.stdout} />
-            </pre>
-          ) : null}
-          {result.stderr ? (
-            <pre className="text dim">
-              <Foreign text={result.stderr} />
-            </pre>
-          ) : null}
+          {result.stdout ? <Foreign as="pre" className="text" text={result.stdout} /> : null}
+          {result.stderr ? <Foreign as="pre" className="text dim" text={result.stderr} /> : null}
         </div>
       ) : null}
     </section>

@@ -1,6 +1,6 @@
 // Loadouts and materia: what there is, where it is written, and the ways into their editors.
 
-import { type FormEvent, useState } from "react";
+import { type FormEvent, type ReactNode, useState } from "react";
 import { segment } from "../../api/client";
 import type { Catalog, DraftItem, Drafts, LoadoutView } from "../../api/generated";
 import { templates } from "../../document";
@@ -8,13 +8,16 @@ import { Badges } from "../../graph/KindIcon";
 import { MIDDLE } from "../../graph/layout";
 import { MiniGraph } from "../../graph/MiniGraph";
 import { useGet } from "../../shared/ask";
+import { Button } from "../../shared/Button";
 import { Cli } from "../../shared/Cli";
 import { useProjects } from "../../shared/live";
 import { ErrorBox, Foreign, Pick } from "../../shared/parts";
 import { useProject } from "../../shared/project";
 import { Link, navigate, useSearch } from "../../shared/router";
+import { Findings, Table } from "../../shared/Table";
 import { oneLine } from "../../shared/text";
 import { startNew, templateNamed } from "../editor/begin";
+import { SelectField } from "../editor/fields";
 import { draftId } from "../editor/state";
 import "./materia.css";
 
@@ -73,9 +76,7 @@ export function Loadouts() {
                 onClick={() => change({ show: item.name })}
                 onDoubleClick={() => navigate(`/loadouts/${encodeURIComponent(item.name)}`)}
               >
-                <span className="grow cut">
-                  <Foreign text={oneLine(item.name, 80)} />
-                </span>
+                <Foreign as="span" className="grow cut" text={oneLine(item.name, 80)} />
                 {drafts.has(draftId({ kind: "loadout", name: item.name })) ? <span className="tag">draft</span> : null}
                 <span className="faint sm">
                   {item.layer}
@@ -99,9 +100,7 @@ export function Loadouts() {
         {one.data ? (
           <>
             <div className="row">
-              <h2 className="grow">
-                <Foreign text={one.data.name} />
-              </h2>
+              <Foreign as="h2" className="grow" text={one.data.name} />
               <Link className="btn" to={`/loadouts/${encodeURIComponent(one.data.name)}`} data-testid="open-editor">
                 {shown?.layer === "shipped" ? "Open" : "Edit"}
               </Link>
@@ -117,11 +116,8 @@ export function Loadouts() {
               </Link>
             </div>
             <p className="dim sm">
-              {shown?.layer ?? ""} ·{" "}
-              <span className="mono">
-                <Foreign text={shown?.file} />
-              </span>{" "}
-              · {one.data.graph?.sockets.length ?? 0} sockets
+              {shown?.layer ?? ""} · <Foreign as="span" className="mono" text={shown?.file} /> ·{" "}
+              {one.data.graph?.sockets.length ?? 0} sockets
             </p>
             {one.data.graph ? (
               <div className="bigpicture">
@@ -131,13 +127,7 @@ export function Loadouts() {
             {one.data.findings.length === 0 ? (
               <p className="dim">✓ No problems found.</p>
             ) : (
-              <ul className="findings">
-                {one.data.findings.map((finding) => (
-                  <li key={`${finding.code}${finding.message}`}>
-                    <code>{finding.code}</code> <Foreign text={finding.message} />
-                  </li>
-                ))}
-              </ul>
+              <Findings items={one.data.findings} />
             )}
             <div className="stack">
               <Cli words={["materia", "check"]} />
@@ -151,41 +141,53 @@ export function Loadouts() {
 }
 
 function NewLoadout({ taken }: { taken: string[] }) {
-  const [name, setName] = useState("");
   const [template, setTemplate] = useState("");
-  const begin = (event: FormEvent) => {
-    event.preventDefault();
-    if (!name.trim() || taken.includes(name)) return;
+  const begin = (name: string) => {
     startNew(name, template ? templateNamed(template) : { sockets: {} });
     navigate(`/loadouts/${encodeURIComponent(name)}?begin=1`);
+  };
+  return (
+    <NewOne of="loadout" testid="new" taken={taken} onBegin={begin}>
+      <SelectField
+        label="Begin with"
+        testid="new-template"
+        value={template}
+        options={[{ value: "", label: "blank" }, ...templates.map(({ name }) => ({ value: name, label: name }))]}
+        onChange={setTemplate}
+      />
+    </NewOne>
+  );
+}
+
+interface NewProps {
+  of: string;
+  testid: string;
+  taken: string[];
+  onBegin: (name: string) => void;
+  children?: ReactNode;
+}
+
+function NewOne({ of, testid, taken, onBegin, children }: NewProps) {
+  const [name, setName] = useState("");
+  const isTaken = taken.includes(name);
+  const begin = (event: FormEvent) => {
+    event.preventDefault();
+    if (name.trim() && !isTaken) onBegin(name);
   };
   return (
     <form className="newone" onSubmit={begin}>
       <input
         className="field"
-        aria-label="Name of a new loadout"
-        placeholder="Name of a new loadout"
-        data-testid="new-name"
+        aria-label={`Name of a new ${of}`}
+        placeholder={`Name of a new ${of}`}
+        data-testid={`${testid}-name`}
         value={name}
         onChange={(event) => setName(event.target.value)}
       />
-      <select
-        className="field"
-        aria-label="Begin with"
-        data-testid="new-template"
-        value={template}
-        onChange={(event) => setTemplate(event.target.value)}
-      >
-        <option value="">blank</option>
-        {templates.map((one) => (
-          <option key={one.name} value={one.name}>
-            {one.name}
-          </option>
-        ))}
-      </select>
-      <button type="submit" className="btn" data-testid="new-loadout" disabled={!name.trim() || taken.includes(name)}>
-        {taken.includes(name) ? "Taken" : "New"}
-      </button>
+      {children}
+      <Button type="submit" testid={`new-${of}`} disabled={!name.trim() || isTaken}>
+        {isTaken ? "Taken" : "New"}
+      </Button>
     </form>
   );
 }
@@ -193,54 +195,23 @@ function NewLoadout({ taken }: { taken: string[] }) {
 export function Materia() {
   const project = useProject()?.id ?? null;
   const list = useGet<Catalog>(project ? "/materia" : null, { project });
-  const [name, setName] = useState("");
   const items = list.data?.items ?? [];
-  const taken = items.some((item) => item.name === name);
   return (
     <div className="page wide materia-list" data-testid="materia-page">
       <h1>Materia</h1>
       <p className="dim">
         A materia is one behaviour: a prompt for an agent, or a program. Loadouts put them into sockets.
       </p>
-      <form
-        className="newone"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (name.trim() && !taken) navigate(`/materia/${encodeURIComponent(name)}?begin=1`);
-        }}
-      >
-        <input
-          className="field"
-          aria-label="Name of a new materia"
-          placeholder="Name of a new materia"
-          data-testid="new-materia-name"
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-        />
-        <button type="submit" className="btn" data-testid="new-materia" disabled={!name.trim() || taken}>
-          {taken ? "Taken" : "New"}
-        </button>
-      </form>
+      <NewOne
+        of="materia"
+        testid="new-materia"
+        taken={items.map((item) => item.name)}
+        onBegin={(name) => navigate(`/materia/${encodeURIComponent(name)}?begin=1`)}
+      />
       {list.error ? <ErrorBox error={list.error} /> : null}
-      <table className="tbl">
-        <colgroup>
-          <col className="m-name" />
-          <col className="m-kind" />
-          <col />
-          <col className="m-group" />
-          <col className="m-layer" />
-          <col className="m-file" />
-        </colgroup>
-        <thead>
-          <tr>
-            <th>Name</th>
-            <th>Kind</th>
-            <th>Description</th>
-            <th>Group</th>
-            <th>Layer</th>
-            <th>Written in</th>
-          </tr>
-        </thead>
+      <Table
+        columns={[["Name", 190], ["Kind", 130], ["Description"], ["Group", 100], ["Layer", 100], ["Written in", 190]]}
+      >
         <tbody>
           {items.map((item) => (
             <tr key={item.name}>
@@ -252,20 +223,14 @@ export function Materia() {
               <td>
                 {item.kind ?? ""} <Badges generator={item.generator ?? false} consumer={false} />
               </td>
-              <td title={item.description ?? undefined}>
-                <Foreign text={oneLine(item.description ?? "", 300)} />
-              </td>
-              <td>
-                <Foreign text={item.group} />
-              </td>
+              <Foreign as="td" title={item.description ?? undefined} text={oneLine(item.description ?? "", 300)} />
+              <Foreign as="td" text={item.group} />
               <td>{item.layer}</td>
-              <td className="mono">
-                <Foreign text={item.file} />
-              </td>
+              <Foreign as="td" className="mono" text={item.file} />
             </tr>
           ))}
         </tbody>
-      </table>
+      </Table>
       <Cli words={["materia", "materia"]} />
     </div>
   );

@@ -1,6 +1,6 @@
 // What this browser keeps for its reader: the look, being told, the bounds of new casts.
 import { useState } from "react";
-import { type Bounds, keepBounds, usualBounds } from "../../shared/bounds";
+import { BOUNDS, type Bounds, keepBounds, usualBounds } from "../../shared/bounds";
 import { type Notices, notices, wishNotices } from "../../shared/notify";
 import { Seg } from "../../shared/parts";
 import { applyTheme, type Theme, theme } from "../../shared/theme";
@@ -60,29 +60,23 @@ function Told() {
   );
 }
 
-const names: [keyof Bounds, string][] = [
-  ["maxTurns", "Turns"],
-  ["maxTokens", "Tokens"],
-  ["maxCost", "Cost"],
-];
-
 function Usual() {
   const [bounds, setBounds] = useState<Bounds>(usualBounds);
   return (
     <>
       <p className="dim">New casts start with these bounds. A cast waits for you when a bound is spent.</p>
       <div className="usual">
-        {names.map(([name, label]) => (
-          <label key={name}>
-            <span>{label}</span>
+        {BOUNDS.map(({ field, name }) => (
+          <label key={field}>
+            <span>{name}</span>
             <input
               className="field r"
               inputMode="decimal"
               placeholder="none"
-              value={bounds[name]}
-              data-testid={`usual-${name}`}
+              value={bounds[field]}
+              data-testid={`usual-${field}`}
               onChange={(event) => {
-                const next = { ...bounds, [name]: event.target.value.replace(/[^0-9.]/g, "") };
+                const next = { ...bounds, [field]: event.target.value.replace(/[^0-9.]/g, "") };
                 setBounds(next);
                 keepBounds(next);
               }}

@@ -1,20 +1,19 @@
 // Settings: how the page looks, which agents there are, which server this is.
-
-import { useState } from "react";
 import { forgetKey, remove, segment } from "../../api/client";
 import type { Alive, ConfigBody, Health } from "../../api/generated";
-import { useGet } from "../../shared/ask";
+import { useGet, useOnce } from "../../shared/ask";
 import { Button } from "../../shared/Button";
 import { Cli } from "../../shared/Cli";
 import { refreshProjects, useProjects } from "../../shared/live";
 import { ErrorBox, Foreign, State } from "../../shared/parts";
 import { useProject, WhichProject } from "../../shared/project";
+import { Findings, Table } from "../../shared/Table";
 import { Own } from "./Own";
 import "./settings.css";
 
 export function Settings() {
   const projects = useProjects();
-  const [refused, setRefused] = useState<Error | null>(null);
+  const { run: drop, error: refused } = useOnce((id: string) => remove(`/projects/${segment(id)}`), refreshProjects);
   const project = useProject()?.id ?? null;
   const agents = useGet<Health>(project ? "/agents" : null, { project });
   const config = useGet<ConfigBody>(project ? "/config" : null, { project });
@@ -28,21 +27,7 @@ export function Settings() {
       {project ? (
         <>
           {agents.error ? <ErrorBox error={agents.error} /> : null}
-          <table className="tbl">
-            <colgroup>
-              <col className="s-agent" />
-              <col className="s-state" />
-              <col className="s-version" />
-              <col />
-            </colgroup>
-            <thead>
-              <tr>
-                <th>Agent</th>
-                <th>State</th>
-                <th>Version</th>
-                <th>What is missing</th>
-              </tr>
-            </thead>
+          <Table columns={[["Agent", 150], ["State", 170], ["Version", 170], ["What is missing"]]}>
             <tbody>
               {(agents.data?.agents ?? []).map((agent) => (
                 <tr key={agent.name}>
@@ -54,13 +39,11 @@ export function Settings() {
                     />
                   </td>
                   <td>{agent.version ?? <span className="faint">tested with {agent.testedWith}</span>}</td>
-                  <td title={agent.missing ?? ""}>
-                    <Foreign text={agent.missing ?? ""} />
-                  </td>
+                  <Foreign as="td" title={agent.missing ?? ""} text={agent.missing ?? ""} />
                 </tr>
               ))}
             </tbody>
-          </table>
+          </Table>
           <Cli words={["materia", "doctor"]} />
         </>
       ) : null}
@@ -79,12 +62,7 @@ export function Settings() {
               look="small"
               data-testid={`folder-remove-${one.id}`}
               title="Remove the project from the server; its files do not change"
-              onClick={() =>
-                void remove(`/projects/${segment(one.id)}`).then(
-                  () => refreshProjects(),
-                  (error: Error) => setRefused(error),
-                )
-              }
+              onClick={() => drop(one.id)}
             >
               Remove
             </Button>
@@ -95,35 +73,18 @@ export function Settings() {
         <>
           <h2>Configuration</h2>
           {config.error ? <ErrorBox error={config.error} /> : null}
-          <table className="tbl">
-            <thead>
-              <tr>
-                <th>Layer</th>
-                <th>File</th>
-                <th>Hash</th>
-              </tr>
-            </thead>
+          <Table columns={[["Layer"], ["File"], ["Hash"]]}>
             <tbody>
               {(config.data?.items ?? []).map((item) => (
                 <tr key={`${item.layer}${item.file}`}>
                   <td>{item.layer}</td>
-                  <td className="mono">
-                    <Foreign text={item.file} />
-                  </td>
+                  <Foreign as="td" className="mono" text={item.file} />
                   <td className="mono faint">{item.hash.slice(0, 12)}</td>
                 </tr>
               ))}
             </tbody>
-          </table>
-          {config.data && config.data.findings.length > 0 ? (
-            <ul className="findings">
-              {config.data.findings.map((one) => (
-                <li key={`${one.code}${one.message}`}>
-                  <code>{one.code}</code> <Foreign text={one.message} />
-                </li>
-              ))}
-            </ul>
-          ) : null}
+          </Table>
+          {config.data && config.data.findings.length > 0 ? <Findings items={config.data.findings} /> : null}
         </>
       ) : null}
       <h2>Security</h2>

@@ -3,9 +3,5 @@ import { Foreign } from "../parts";
 import type { CodeProps } from "./Code";
 
 export function Code({ text }: CodeProps) {
-  return (
-    <pre className="text">
-      <Foreign text={text} />
-    </pre>
-  );
+  return <Foreign as="pre" className="text" text={text} />;
 }

@@ -99,6 +99,9 @@ pub struct Acted {
     /// The open questions in those events, including one that changed since it was answered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<OpenQuestion>,
+    /// The reason why it waits, in a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
 }
 
 /// A cast that is handed over.

@@ -16,6 +16,12 @@ pub struct CastSummary {
     pub project: String,
     /// Whether a process drives it now.
     pub driven: bool,
+    /// The worker that drives it, where casts are on NATS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
+    /// Whether it waits on the list of the workers, and none has taken it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub waits_for_worker: bool,
     /// The place of its last event.
     pub last_seq: u64,
     /// When that was.

@@ -25,7 +25,7 @@ pub use edit::{
     ExploreRequest, ExploreView, ExploreWalk, LinkBody, LinkView, Tried, TryBody, Walk, WalkAsk,
     WalkBody, WalkRoute, WalkStep,
 };
-pub use projects::{AddProject, ProjectItem, Projects};
+pub use projects::{AddProject, ProjectItem, Projects, SpaceItem, Workers};
 pub use turn::{Cost, FileItem, Files, GivenView, Spent, TurnView};
 pub use waits::{
     ApprovalAsked, Approved, Denied, Inbox, InboxItem, TrustBody, TrustItem, TrustList,

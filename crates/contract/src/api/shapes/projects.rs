@@ -3,6 +3,9 @@
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::RunId;
+use crate::body::WorkerBody;
+
 /// A folder that is served.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProjectItem {
@@ -13,6 +16,34 @@ pub struct ProjectItem {
     /// The last part of it.
     pub name: String,
     /// Why its casts cannot be read, where that is so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+    /// The space of its casts, where they are on NATS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub space: Option<String>,
+}
+
+/// The workers of each space that is served.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Workers {
+    /// One for each project whose casts are on NATS.
+    pub items: Vec<SpaceItem>,
+}
+
+/// A space and its workers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SpaceItem {
+    /// The project.
+    pub project: String,
+    /// The space.
+    pub space: String,
+    /// The words of the command that starts a worker of it, in the folder of the project.
+    pub start: Vec<String>,
+    /// Its workers, each as `workers --json` has it.
+    pub workers: Vec<WorkerBody>,
+    /// Casts that wait for a worker.
+    pub waiting: Vec<RunId>,
+    /// Why its workers are not known, where that is so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }

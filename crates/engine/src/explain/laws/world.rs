@@ -183,6 +183,7 @@ fn created(dice: &mut Dice) -> RunCreated {
         timeline: 0,
         key: None,
         workspace: None,
+        approved: None,
         journal_version: JOURNAL_VERSION_OF_PROJECT,
     }
 }

@@ -1,6 +1,7 @@
 //! Input of a turn: an agent's prompt or a utility's input, byte for byte.
 
 mod input;
+mod layered;
 mod prompt;
 mod requires;
 mod tick;
@@ -78,9 +79,9 @@ pub(crate) fn again(run: &Run, turn: &Turn, before: u64, why: &Why) -> ContextPa
 }
 
 /// The whole first prompt, then the tick (D44), and whatever was said about an answer since.
-fn afresh(run: &Run, turn: &Turn, before: &str) -> prompt::Layered {
+fn afresh(run: &Run, turn: &Turn, before: &str) -> layered::Layered {
     let (_, node) = run.node(turn.node);
-    let mut layered = prompt::Layered::default();
+    let mut layered = layered::Layered::default();
     if let Behavior::Agent { prompt, origin, .. } = &node.behavior {
         layered = prompt::assemble(run, turn.node, prompt, origin, &turn.payloads);
     }

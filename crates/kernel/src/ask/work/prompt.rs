@@ -7,38 +7,13 @@ use materia_contract::{
 };
 use serde_json::Value;
 
+use super::layered::Layered;
 use super::{FOLLOW_UP_CHARS_MAX, FOLLOW_UP_CHARS_SHOWN_MAX, requires};
 use crate::ask::{agent_request, forwarded, items, output};
 use crate::state::{Payload, Run};
 
 /// The layer with what was wrong with an answer.
 pub(super) const REPAIR: &str = "repair";
-
-/// A prompt in the making. Its layers cover it without a gap.
-#[derive(Default)]
-pub(super) struct Layered {
-    pub(super) text: String,
-    pub(super) layers: Vec<PromptLayer>,
-}
-
-impl Layered {
-    /// Adds a layer under a heading; an empty one is left out.
-    pub(super) fn section(&mut self, name: &str, origin: String, heading: &str, body: &str) {
-        if !body.trim().is_empty() {
-            self.add(name, origin, &format!("# {heading}\n{}", body.trim_end()));
-        }
-    }
-
-    pub(super) fn add(&mut self, name: &str, origin: String, text: &str) {
-        let start = self.text.len();
-        if start > 0 {
-            self.text.push_str("\n\n");
-        }
-        self.text.push_str(text);
-        let (name, end) = (name.to_owned(), self.text.len());
-        self.layers.push(PromptLayer { name, origin, start, end });
-    }
-}
 
 /// The first prompt of a node for an item.
 pub(super) fn assemble(

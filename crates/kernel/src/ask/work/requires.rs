@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::prompt::Layered;
+use super::layered::Layered;
 use crate::ask::scope::Scope;
 use crate::ask::{items, output};
 use crate::state::{Payload, Run};

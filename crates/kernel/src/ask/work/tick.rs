@@ -4,7 +4,8 @@ use materia_contract::{GlobalMode, PromptLayer};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::prompt::{Layered, REPAIR, closing, cut, follow_ups, incoming, item};
+use super::layered::Layered;
+use super::prompt::{REPAIR, closing, cut, follow_ups, incoming, item};
 use crate::ask::items;
 use crate::state::{Payload, Run};
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use materia_contract::{ErrorCode, FailureClass};
 use materia_engine::Work;
@@ -103,10 +103,8 @@ fn a_flood_is_survived_and_cut_off() {
         "init; exec yes '{\"type\":\"noise\",\"text\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"}'",
     );
     driving.stage.job.timeout = Some(Duration::from_millis(800));
-    let begun = Instant::now();
     let fault = driving.fault();
     assert_eq!(fault.report.class, Some(FailureClass::Permanent), "{}", fault.message);
-    assert!(begun.elapsed() < Duration::from_secs(20), "took {:?}", begun.elapsed());
     let kept = fault.report.transcript.unwrap();
     assert!(kept.bytes > 1_000_000, "{kept:?}");
 }

@@ -4,24 +4,15 @@ import { segment } from "../../../api/client";
 import type { TurnView } from "../../../api/generated";
 import { useText } from "../../../shared/ask";
 import { Button } from "../../../shared/Button";
-import type { CastStore } from "../../../shared/cast-store";
 import { DiffView } from "../../../shared/DiffView";
 import { bytes } from "../../../shared/format";
-import { ErrorBox, Foreign } from "../../../shared/parts";
+import { ErrorBox, Foreign, Reading } from "../../../shared/parts";
 import { Changes } from "../Changes";
 import type { PanelProps } from ".";
 
-export function FilesTab({
-  full,
-  store,
-  search,
-  change,
-}: {
-  full: TurnView | null;
-  store: CastStore;
-  search: URLSearchParams;
-  change: PanelProps["change"];
-}) {
+type FilesProps = Pick<PanelProps, "store" | "search" | "change"> & { full: TurnView | null };
+
+export function FilesTab({ full, store, search, change }: FilesProps) {
   const files = full?.artifacts ?? [];
   const chosen = files.find((file) => file.path === search.get("file"));
   // What the turn made comes before what is kept about it.
@@ -46,9 +37,7 @@ export function FilesTab({
         {files.map((file) => (
           <li key={file.path}>
             <Button look="quiet small" aria-pressed={file.path === name} onClick={() => change({ file: file.path })}>
-              <span className="mono cut">
-                <Foreign text={file.path} />
-              </span>
+              <Foreign as="span" className="mono cut" text={file.path} />
               <span className="faint">{bytes(file.bytes)}</span>
             </Button>
           </li>
@@ -59,7 +48,7 @@ export function FilesTab({
       ) : text.data !== undefined ? (
         <DiffView text={text.data} />
       ) : (
-        <p className="dim">Reading…</p>
+        <Reading />
       )}
     </>
   );

@@ -1,38 +1,23 @@
 // All turns of a socket, the newest first.
+import type { SocketState } from "../../../api/generated";
 import type { Turn } from "../../../fold";
 import { count, duration } from "../../../shared/format";
 import { Item, State } from "../../../shared/parts";
+import { Table } from "../../../shared/Table";
 
-export function HistoryTab({
-  turns,
-  now,
-  pick,
-  time,
-}: {
+const LOOKS: Record<string, SocketState> = { completed: "done", running: "running", interrupted: "aborted" };
+
+interface HistoryProps {
   turns: Turn[];
   now: Turn | undefined;
   pick: (seq: number) => void;
   time: number;
-}) {
+}
+
+export function HistoryTab({ turns, now, pick, time }: HistoryProps) {
   if (turns.length === 0) return <p className="dim">No turn has run here yet.</p>;
   return (
-    <table className="tbl history">
-      <colgroup>
-        <col className="h-v" />
-        <col className="h-i" />
-        <col />
-        <col className="h-t" />
-        <col className="h-k" />
-      </colgroup>
-      <thead>
-        <tr>
-          <th>Visit</th>
-          <th>Item</th>
-          <th>Outcome</th>
-          <th className="r">Time</th>
-          <th className="r">Tokens</th>
-        </tr>
-      </thead>
+    <Table columns={[["Visit", 56], ["Item", 56], ["Outcome"], ["Time", 64, "r"], ["Tokens", 76, "r"]]}>
       <tbody>
         {turns.toReversed().map((turn) => (
           <tr key={turn.seq} aria-selected={turn === now}>
@@ -45,23 +30,15 @@ export function HistoryTab({
             <td className="cut">{turn.item ? <Item itemKey={turn.item} title={turn.itemLabel} /> : null}</td>
             <td>
               <State
-                state={
-                  turn.outcome === "completed"
-                    ? "done"
-                    : turn.outcome === "running"
-                      ? "running"
-                      : turn.outcome === "interrupted"
-                        ? "aborted"
-                        : "failed"
-                }
+                state={LOOKS[turn.outcome] ?? "failed"}
                 word={
-                  turn.outcome === "completed"
-                    ? turn.satisfied === false
+                  turn.outcome !== "completed"
+                    ? turn.outcome
+                    : turn.satisfied === false
                       ? "Not satisfied"
                       : turn.satisfied
                         ? "Satisfied"
                         : "Done"
-                    : turn.outcome
                 }
               />
             </td>
@@ -70,6 +47,6 @@ export function HistoryTab({
           </tr>
         ))}
       </tbody>
-    </table>
+    </Table>
   );
 }

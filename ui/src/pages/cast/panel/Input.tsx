@@ -11,7 +11,7 @@ import { WordDiff } from "../../../shared/DiffView";
 import { bytes, count } from "../../../shared/format";
 import { JsonText } from "../../../shared/JsonTree";
 import { EventLink, Linked } from "../../../shared/Linked";
-import { CopyButton, Foreign, Seg } from "../../../shared/parts";
+import { CopyButton, Foreign, Reading, Seg } from "../../../shared/parts";
 import { sliceBytes } from "../../../shared/text";
 
 /** Layers that bring a reason or an instruction are what a reader looks for. */
@@ -36,9 +36,7 @@ function Marked({ text, reason }: { text: string; reason: string | null }) {
   return (
     <>
       <Foreign text={text.slice(0, at)} />
-      <mark data-testid="reason-mark">
-        <Foreign text={found} />
-      </mark>
+      <Foreign as="mark" data-testid="reason-mark" text={found} />
       <Foreign text={text.slice(at + found.length)} />
     </>
   );
@@ -47,12 +45,7 @@ function Marked({ text, reason }: { text: string; reason: string | null }) {
 export function InputTab({ turn, full, turns, store, onEvent, reason }: InputProps) {
   const [view, setView] = useState<"layers" | "raw" | "diff">("layers");
   if (!turn) return <p className="dim">No turn has run here yet.</p>;
-  if (!full)
-    return (
-      <p className="dim" role="status">
-        Reading…
-      </p>
-    );
+  if (!full) return <Reading />;
   if (full.prompt === null || full.prompt === undefined)
     return (
       <>
@@ -89,11 +82,7 @@ export function InputTab({ turn, full, turns, store, onEvent, reason }: InputPro
         />
         <CopyButton text={full.prompt} label="Copy the prompt" />
       </div>
-      {view === "raw" ? (
-        <pre className="text" data-testid="prompt-raw">
-          <Foreign text={full.prompt} />
-        </pre>
-      ) : null}
+      {view === "raw" ? <Foreign as="pre" className="text" data-testid="prompt-raw" text={full.prompt} /> : null}
       {view === "diff" && before ? <PromptDiff store={store} before={before} after={full.prompt} /> : null}
       {view === "layers" ? (
         <div data-testid="prompt-layers">
@@ -104,9 +93,7 @@ export function InputTab({ turn, full, turns, store, onEvent, reason }: InputPro
               data-testid={`layer-${layer.name}`}
             >
               <header>
-                <strong>
-                  <Foreign text={layer.name} />
-                </strong>
+                <Foreign as="strong" text={layer.name} />
                 {layer.origin ? (
                   <span className="faint cut">
                     <Linked text={layer.origin} onEvent={onEvent} />
@@ -157,12 +144,7 @@ function PromptDiff({ store, before, after }: { store: CastStore; before: Turn; 
     { project: store.project },
     { fixed: true },
   );
-  if (!other.data)
-    return (
-      <p className="dim" role="status">
-        Reading visit {before.visit}…
-      </p>
-    );
+  if (!other.data) return <Reading what={`Reading visit ${before.visit}…`} />;
   return (
     <>
       <p className="dim sm">Against visit {before.visit}: added words are underlined, removed ones struck.</p>

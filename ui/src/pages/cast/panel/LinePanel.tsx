@@ -13,7 +13,7 @@ import { Button } from "../../../shared/Button";
 import { type CastStore, useCast } from "../../../shared/cast-store";
 import { isExported } from "../../../shared/exported";
 import { EventLink } from "../../../shared/Linked";
-import { ErrorBox, Foreign, Item } from "../../../shared/parts";
+import { ErrorBox, Foreign, Item, Reading } from "../../../shared/parts";
 import { oneLine } from "../../../shared/text";
 import { Whole } from "../../../shared/Whole";
 
@@ -59,17 +59,14 @@ export function LinePanel({ store, state, line, taken, change, onEvent }: LinePa
       <div className="phead">
         <div className="row">
           <ArrowRight className="ico" />
-          <h2 className="cut grow">
-            <Foreign text={title} />
-          </h2>
+          <Foreign as="h2" className="cut grow" text={title} />
           <Button
+            icon={X}
             look="quiet small icon"
             aria-label="Close"
             data-testid="line-close"
             onClick={() => change({ line: null })}
-          >
-            <X className="ico" />
-          </Button>
+          />
         </div>
         <p className="dim sm line-facts">
           {lineWords[line.kind] ? `${lineWords[line.kind]}, ` : ""}
@@ -139,9 +136,7 @@ function Row({ one, store, state, onEvent, onTurn }: RowProps) {
       {open ? (
         <Content one={one} store={store} />
       ) : (
-        <p className="cut">
-          <Foreign text={oneLine(one.preview, 160) || "empty"} />
-        </p>
+        <Foreign as="p" className="cut" text={oneLine(one.preview, 160) || "empty"} />
       )}
       <Button look="small" aria-expanded={open} onClick={() => setOpen(!open)}>
         {open ? "Collapse" : "Show all"}
@@ -182,12 +177,7 @@ function Content({ one, store }: { one: Crossing; store: CastStore }) {
     staleTime: Number.POSITIVE_INFINITY,
   });
   if (read.error) return <ErrorBox error={read.error} />;
-  if (read.data === undefined)
-    return (
-      <p className="dim" role="status">
-        Reading…
-      </p>
-    );
+  if (read.data === undefined) return <Reading />;
   return <PayloadText payload={read.data} />;
 }
 

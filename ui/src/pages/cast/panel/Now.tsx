@@ -2,20 +2,13 @@
 
 import type { TurnView } from "../../../api/generated";
 import { type Turn, waitsAt } from "../../../fold";
-import { useCast } from "../../../shared/cast-store";
 import { count } from "../../../shared/format";
 import { plain } from "../../../shared/text";
 import type { PanelProps } from ".";
 
-export function NowTab({
-  store,
-  socket,
-  state,
-  past,
-  turn,
-  full,
-}: PanelProps & { turn: Turn | undefined; full: TurnView | null }) {
-  const live = useCast(store, (held) => held.live[socket]);
+type NowProps = PanelProps & { turn: Turn | undefined; full: TurnView | null };
+
+export function NowTab({ socket, live, state, past, turn, full }: NowProps) {
   if (turn?.outcome === "running" && !past) {
     if (!live || live.lines.length === 0)
       return <p className="dim">The turn has been running since event {turn.seq}. It has no output yet.</p>;

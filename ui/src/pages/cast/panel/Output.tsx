@@ -4,23 +4,17 @@ import type { Turn } from "../../../fold";
 import { count, duration, money } from "../../../shared/format";
 import { JsonText } from "../../../shared/JsonTree";
 import { EventLink } from "../../../shared/Linked";
-import { CopyButton, Foreign, Seg } from "../../../shared/parts";
+import { CopyButton, Foreign, Reading, Seg } from "../../../shared/parts";
+import { Fact } from "../../../shared/Table";
 import { plain } from "../../../shared/text";
 import type { PanelProps } from ".";
 
-export function OutputTab({
-  turn,
-  full,
-  onEvent,
-  search,
-  change,
-}: {
+type OutputProps = Pick<PanelProps, "onEvent" | "search" | "change"> & {
   turn: Turn | undefined;
   full: TurnView | null;
-  onEvent: (seq: number) => void;
-  search: URLSearchParams;
-  change: PanelProps["change"];
-}) {
+};
+
+export function OutputTab({ turn, full, onEvent, search, change }: OutputProps) {
   if (!turn) return <p className="dim">No turn has run here yet.</p>;
   if (turn.outcome === "running")
     return (
@@ -28,12 +22,7 @@ export function OutputTab({
         No output yet: the turn has been running since event <EventLink seq={turn.seq} onEvent={onEvent} />.
       </p>
     );
-  if (!full)
-    return (
-      <p className="dim" role="status">
-        Reading…
-      </p>
-    );
+  if (!full) return <Reading />;
   const parsed = full.parsed !== undefined && full.parsed !== null;
   const mode = search.get("show") === "raw" || !parsed ? "raw" : "parsed";
   const tokens = (full.usage?.inputTokens ?? 0) + (full.usage?.outputTokens ?? 0);
@@ -61,41 +50,22 @@ export function OutputTab({
         ) : null}
         <CopyButton text={full.output ?? ""} label="Copy the output" />
       </div>
-      {turn.reason ? (
-        <blockquote className="reason">
-          <Foreign text={plain(turn.reason)} />
-        </blockquote>
-      ) : null}
+      {turn.reason ? <Foreign as="blockquote" className="reason" text={plain(turn.reason)} /> : null}
       <div className="out" data-testid="output-text">
         {mode === "parsed" ? <JsonText value={full.parsed} /> : <pre className="text">{plain(full.output ?? "")}</pre>}
       </div>
       <dl className="facts">
-        {full.provider ? (
-          <div>
-            <dt>Answered by</dt>
-            <dd>
-              {full.provider}
-              {full.model ? ` ${full.model}` : ""}
-            </dd>
-          </div>
-        ) : null}
-        {full.session ? (
-          <div>
-            <dt>Session</dt>
-            <dd className="mono">
-              {full.session.id.slice(0, 8)}
-              {full.session.resume ? ", continued" : ""}
-            </dd>
-          </div>
-        ) : null}
-        {full.endSeq ? (
-          <div>
-            <dt>Ended at</dt>
-            <dd>
+        <Fact name="Answered by">{full.provider ? [full.provider, full.model].filter(Boolean).join(" ") : null}</Fact>
+        <Fact name="Session" className="mono">
+          {full.session ? `${full.session.id.slice(0, 8)}${full.session.resume ? ", continued" : ""}` : null}
+        </Fact>
+        <Fact name="Ended at">
+          {full.endSeq ? (
+            <>
               event <EventLink seq={full.endSeq} onEvent={onEvent} />
-            </dd>
-          </div>
-        ) : null}
+            </>
+          ) : null}
+        </Fact>
       </dl>
     </>
   );

@@ -10,7 +10,7 @@ import { Cli } from "../../../shared/Cli";
 import { useCast } from "../../../shared/cast-store";
 import { isExported } from "../../../shared/exported";
 import { EventLink, Linked } from "../../../shared/Linked";
-import { ErrorBox, Foreign } from "../../../shared/parts";
+import { ErrorBox, Foreign, Reading } from "../../../shared/parts";
 import { oneLine } from "../../../shared/text";
 import type { PanelProps } from ".";
 
@@ -28,12 +28,7 @@ export function WhyTab(props: PanelProps & { turn: Turn | undefined; newest: boo
         <ErrorBox error={why.error} />
       </>
     );
-  if (!why.data)
-    return (
-      <p className="dim" role="status">
-        Reading…
-      </p>
-    );
+  if (!why.data) return <Reading />;
   const answer = why.data;
   const names = (id: string) => state.plan?.nodes[id]?.materia;
   const unmet = answer.conditions.filter((one) => !one.holds);
@@ -135,10 +130,7 @@ function Arrivals({ store, state, turn, onEvent }: PanelProps & { turn: Turn }) 
           <li key={one.seq}>
             <EventLink seq={one.seq} onEvent={onEvent} />
             <span>
-              <strong>
-                <Foreign text={nameOf(state, one.from)} />
-              </strong>
-              , <em>{conditions[one.when]}</em>
+              <Foreign as="strong" text={nameOf(state, one.from)} />, <em>{conditions[one.when]}</em>
               {one.limit
                 ? `: ${one.taken} of ${one.limit} traversals${one.item ? ` for ${oneLine(itemTitle(state, one.item), 40)}` : ""}`
                 : one.taken > 1

@@ -8,11 +8,12 @@ import { Badges, KindIcon } from "../../../graph/KindIcon";
 import type { Target } from "../../../shared/ActButton";
 import { useGet } from "../../../shared/ask";
 import { Button } from "../../../shared/Button";
-import { type CastStore, useCast } from "../../../shared/cast-store";
+import type { CastStore, LiveText } from "../../../shared/cast-store";
 import { isExported } from "../../../shared/exported";
 import { EventLink } from "../../../shared/Linked";
 import { CopyButton, ErrorBox, Foreign, Pick, State, Tabs } from "../../../shared/parts";
 import { turnPath } from "../../../shared/turnLink";
+import { usePaced } from "../../../shared/usePaced";
 import { useWide } from "../../../shared/useWide";
 import { cardOf } from "../views";
 import { FilesTab } from "./Files";
@@ -29,6 +30,7 @@ export interface PanelProps {
   state: CastState;
   past: boolean;
   socket: string;
+  live: LiveText | undefined;
   item: string | null;
   search: URLSearchParams;
   change: (changes: Record<string, string | number | null>, push?: boolean) => void;
@@ -37,23 +39,17 @@ export interface PanelProps {
   target: Target;
 }
 
-/** A list for a picker has so many entries at the most; the history has all. */
-const PICK_MAX = 100;
-
-/** The newest of a list, and the one that is chosen. */
-function newest<T>(list: T[], chosen: T): T[] {
-  const place = list.indexOf(chosen);
-  const from = Math.max(0, list.length - PICK_MAX);
-  return [...(place >= 0 && place < from ? [chosen] : []), ...list.slice(from)];
-}
+/** How long a turn is shown before a newer one takes its place. */
+const READ_MS = 1000;
 
 export function FocusPanel(props: PanelProps) {
-  const { store, state, past, socket, item, search, change, onEvent, now } = props;
+  const { store, state, past, socket, live, item, search, change, onEvent, now } = props;
   const turns = state.turns.filter((turn) => turn.socket === socket);
   const ofItem = item ? turns.filter((turn) => turn.item === item) : turns;
   const wanted = Number(search.get("turn") ?? 0);
-  const turn = turns.find((one) => one.seq === wanted) ?? ofItem.at(-1);
-  const live = useCast(store, (held) => held.live[socket]);
+  // Turns that follow each other faster than anybody reads are shown at a pace.
+  const last = usePaced(ofItem.at(-1)?.seq, READ_MS, `${socket} ${item} ${past ? state.seq : ""}`);
+  const turn = turns.find((one) => one.seq === wanted) ?? ofItem.findLast((one) => one.seq === last);
   const card = cardOf(state, socket, live, now, past);
   const fallback: PanelTab = !turn ? "why" : turn.outcome === "running" ? "input" : "output";
   const tab = (search.get("tab") as PanelTab | null) ?? fallback;
@@ -74,6 +70,8 @@ export function FocusPanel(props: PanelProps) {
   const items = [...new Set(turns.map((one) => one.item).filter((key): key is string => key !== null))];
   const here = item ?? turn?.item ?? "";
   const files = turn?.endSeq ? (full?.artifacts.length ?? 0) : 0;
+  const input = <InputTab {...{ turn, full, turns, onEvent, store, reason }} />;
+  const output = <OutputTab {...{ turn, full, onEvent, search, change }} />;
   return (
     <aside
       className="panel"
@@ -83,9 +81,7 @@ export function FocusPanel(props: PanelProps) {
       <div className="phead">
         <div className="row">
           <KindIcon kind={kind} color={card.color} />
-          <h2 className="cut">
-            <Foreign text={nameOf(state, socket)} />
-          </h2>
+          <Foreign as="h2" className="cut" text={nameOf(state, socket)} />
           <span className="mono faint">{socket}</span>
           <Badges
             generator={state.plan?.nodes[socket]?.generator ?? false}
@@ -94,13 +90,12 @@ export function FocusPanel(props: PanelProps) {
           <span className="grow" />
           <State state={card.state} word={card.word} testid="panel-state" />
           <Button
+            icon={X}
             look="quiet small icon sheet-close"
             aria-label="Close"
             data-testid="sheet-close"
             onClick={() => change({ socket: null, turn: null, item: null })}
-          >
-            <X className="ico" />
-          </Button>
+          />
         </div>
         <div className="turn">
           {items.length > 0 ? (
@@ -109,7 +104,7 @@ export function FocusPanel(props: PanelProps) {
               value={here}
               testid="pick-item"
               onPick={(value) => change({ item: value, turn: null })}
-              options={newest(items, here).map((key) => ({ value: key, label: titled(state, key) }))}
+              options={items.map((key) => ({ value: key, label: () => titled(state, key) }))}
             />
           ) : null}
           {turn ? (
@@ -118,7 +113,7 @@ export function FocusPanel(props: PanelProps) {
               value={String(turn.seq)}
               testid="pick-turn"
               onPick={(value) => change({ turn: value, item: null })}
-              options={newest(turns, turn).map((one) => ({
+              options={turns.map((one) => ({
                 value: String(one.seq),
                 label: `${one.visit}${one.attempt > 1 ? `, attempt ${one.attempt}` : ""} of ${turns.at(-1)?.visit}`,
               }))}
@@ -140,31 +135,28 @@ export function FocusPanel(props: PanelProps) {
           ) : null}
           <span className="grow" />
           <Button
+            icon={Columns2}
             look="quiet small icon beside-only"
             aria-label="Input and output side by side"
             title="Input and output side by side"
             aria-pressed={beside}
             data-testid="beside"
             onClick={() => change({ beside: beside ? null : "1" })}
-          >
-            <Columns2 className="ico" />
-          </Button>
+          />
           <Button
+            icon={ChevronLeft}
             look="quiet small icon"
             aria-label="Previous turn"
             disabled={place <= 0}
             onClick={() => change({ turn: turns[place - 1]?.seq ?? null, item: null })}
-          >
-            <ChevronLeft className="ico" />
-          </Button>
+          />
           <Button
+            icon={ChevronRight}
             look="quiet small icon"
             aria-label="Next turn"
             disabled={place < 0 || place >= turns.length - 1}
             onClick={() => change({ turn: turns[place + 1]?.seq ?? null, item: null })}
-          >
-            <ChevronRight className="ico" />
-          </Button>
+          />
         </div>
         <Tabs<PanelTab>
           name="tab"
@@ -195,20 +187,12 @@ export function FocusPanel(props: PanelProps) {
         {tab === "now" ? <NowTab {...props} turn={turn} full={full} /> : null}
         {twice ? (
           <div className="twice">
-            <section aria-label="Input">
-              <InputTab turn={turn} full={full} turns={turns} onEvent={onEvent} store={store} reason={reason} />
-            </section>
-            <section aria-label="Output">
-              <OutputTab turn={turn} full={full} onEvent={onEvent} search={search} change={change} />
-            </section>
+            <section aria-label="Input">{input}</section>
+            <section aria-label="Output">{output}</section>
           </div>
         ) : null}
-        {tab === "input" && !twice ? (
-          <InputTab turn={turn} full={full} turns={turns} onEvent={onEvent} store={store} reason={reason} />
-        ) : null}
-        {tab === "output" && !twice ? (
-          <OutputTab turn={turn} full={full} onEvent={onEvent} search={search} change={change} />
-        ) : null}
+        {tab === "input" && !twice ? input : null}
+        {tab === "output" && !twice ? output : null}
         {tab === "why" ? <WhyTab {...props} turn={turn} newest={turn === undefined || turn === turns.at(-1)} /> : null}
         {tab === "history" ? (
           <HistoryTab turns={turns} now={turn} pick={(seq) => change({ turn: seq, item: null })} time={now} />

@@ -1,9 +1,10 @@
 // The lane of a loop: its items, one behind the other.
+import { memo } from "react";
 import { type CastState, itemIndex, itemKey, itemStates, type Turn } from "../../../fold";
 import { Item } from "../../../shared/parts";
 import { oneLine } from "../../../shared/text";
 import type { Places } from ".";
-import { uncovered } from "./scale";
+import { shared } from "./scale";
 
 interface LoopLaneProps {
   state: CastState;
@@ -42,21 +43,47 @@ export function LoopLane({ state, id, depth, places, end }: LoopLaneProps) {
         <span className="cut">{oneLine(id, 40)}</span>
       </span>
       <div className="lane">
-        {uncovered(bars, places.room).map(({ key, label, kind, from, to }) => (
-          <span key={key}>
-            <span
-              className={`bar item st ${kind}`}
-              title={`${oneLine(label ?? "", 120)} ${key}`.trim()}
-              style={{ left: places.left(from), width: places.wide(from, to) }}
-            />
-            {places.room(from, to) >= LABEL ? (
-              <span className="itlab cut" style={{ left: places.left(from), maxWidth: places.wide(from, to) }}>
-                <Item itemKey={key} title={label} />
-              </span>
-            ) : null}
-          </span>
+        {shared(bars, places.room).map(({ key, label, kind, from, to, last }) => (
+          <ItemBar
+            key={key}
+            name={key}
+            label={last.key === key ? label : null}
+            until={last.key}
+            kind={kind}
+            left={places.left(from)}
+            width={places.wide(from, to)}
+            named={places.room(from, to) >= LABEL}
+          />
         ))}
       </div>
     </div>
   );
 }
+
+interface ItemBarProps {
+  name: string;
+  /** The last item that shares it. */
+  until: string;
+  label: string | null;
+  kind: string;
+  left: string;
+  width: string;
+  named: boolean;
+}
+
+const ItemBar = memo(function ItemBar({ name, until, label, kind, left, width, named }: ItemBarProps) {
+  return (
+    <>
+      <span
+        className={`bar item st ${kind}`}
+        title={`${oneLine(label ?? "", 120)} ${name}${until === name ? "" : ` to ${until}`}`.trim()}
+        style={{ left, width }}
+      />
+      {named ? (
+        <span className="itlab cut" style={{ left, maxWidth: width }}>
+          <Item itemKey={name} title={label} />
+        </span>
+      ) : null}
+    </>
+  );
+});

@@ -1,7 +1,7 @@
 // Turns over time: a lane a socket, a bar a turn. Widths are durations; long stretches in which nothing ran are cut.
 
 import { Hand } from "lucide-react";
-import { type ReactNode, useMemo } from "react";
+import { memo, type ReactNode, useCallback, useMemo, useRef } from "react";
 import type { SocketState } from "../../../api/generated";
 import { type CastState, nameOf, type Turn } from "../../../fold";
 import { KindIcon } from "../../../graph/KindIcon";
@@ -20,7 +20,7 @@ import {
   type Scale,
   type Span,
   scaleOf,
-  uncovered,
+  shared,
   type Window,
 } from "./scale";
 import { useAxis } from "./useAxis";
@@ -55,7 +55,8 @@ export function Timeline(props: TimelineProps) {
   const cut = search.get("idle") !== "shown";
   const scale = scaleOf(span, cut ? idle : [], usual);
   const events = useCast(store, (held) => held.events);
-  const rests = useMemo(() => restsOf(events, state.seq), [events, state.seq]);
+  const rested = useRef({});
+  const rests = useMemo(() => restsOf(events, state.seq, rested.current), [events, state.seq]);
   const axis = useAxis(scale, view, setView, (brushed) => {
     const found = brushed ? eventsIn(events, brushed) : null;
     change({ evfrom: found?.from ?? null, evto: found?.to ?? null });
@@ -66,6 +67,14 @@ export function Timeline(props: TimelineProps) {
     room: (from, to) => (axis.at(to) - axis.at(from)) * axis.width,
   };
   const chosen = axis.drag ?? chosenSpan(search, events);
+  const barsOf = grouped(bars, ({ turn }) => turn.socket);
+  // Rests that are too short to be seen would be most of them.
+  const restsAt = grouped(
+    rests.filter((rest) => scale.at(rest.to ?? span.to) - scale.at(rest.from) >= 0.002),
+    (rest) => rest.socket,
+  );
+  const pick = useCallback((turn: Turn) => change({ socket: turn.socket, turn: turn.seq, item: null }), [change]);
+  const apart = 0.08 * scale.drawn * (view.to - view.from);
   return (
     <div className="tl-wrap">
       {state.turnsFrom > 1 ? <p className="faint sm">Turns since event {state.turnsFrom}</p> : null}
@@ -129,25 +138,22 @@ export function Timeline(props: TimelineProps) {
                 <span className="cut">{oneLine(nameOf(state, lane.id), 40)}</span>
               </button>
               <div className="lane">
-                {rests
-                  .filter((rest) => rest.socket === lane.id)
-                  .map((rest) => (
-                    <RestBar key={`${rest.kind}${rest.from}`} rest={rest} end={span.to} places={places} scale={scale} />
-                  ))}
-                {uncovered(
-                  bars.filter(({ turn }) => turn.socket === lane.id),
-                  places.room,
-                ).map(({ turn }, index, own) => (
+                {restsAt.get(lane.id)?.map((rest) => (
+                  <RestBar key={`${rest.kind}${rest.from}`} rest={rest} end={span.to} places={places} />
+                ))}
+                {shared(barsOf.get(lane.id) ?? [], places.room).map(({ turn, from, to, last }, index, own) => (
                   <TurnBar
                     key={turn.seq}
-                    state={state}
                     turn={turn}
-                    next={own[index + 1]?.from ?? span.to}
-                    end={span.to}
-                    scale={scale}
-                    view={view}
-                    places={places}
-                    onPick={() => change({ socket: turn.socket, turn: turn.seq, item: null })}
+                    last={last.turn}
+                    name={nameOf(state, lane.id)}
+                    left={places.left(from)}
+                    right={places.left(to)}
+                    width={places.wide(from, to)}
+                    room={places.room(from, to)}
+                    ms={to - from}
+                    alone={turn.end !== undefined && (own[index + 1]?.from ?? span.to) - to > apart}
+                    onPick={pick}
                   />
                 ))}
               </div>
@@ -167,6 +173,7 @@ function spanOf(state: CastState, turns: Turn[], only: string, end: number): Spa
 
 function chosenSpan(search: URLSearchParams, events: readonly { seq: number; ts: number }[]): Span | null {
   const [from, to] = [Number(search.get("evfrom") ?? 0), Number(search.get("evto") ?? 0)];
+  if (!from) return null;
   const [first, last] = [events.find((one) => one.seq === from), events.find((one) => one.seq === to)];
   return first && last ? { from: first.ts / 1000, to: last.ts / 1000 } : null;
 }
@@ -199,52 +206,66 @@ function Marks(props: {
   ));
 }
 
-function TurnBar(props: {
-  state: CastState;
+interface TurnBarProps {
   turn: Turn;
-  /** When the next turn of the lane begins. */
-  next: number;
-  end: number;
-  scale: Scale;
-  view: Window;
-  places: Places;
-  onPick: () => void;
-}) {
-  const { state, turn, next, end, scale, view, places, onPick } = props;
-  const from = turn.start / 1000;
-  const to = turn.end ? turn.end / 1000 : end;
-  const took = duration(turn.durationMs ?? to - from, true);
-  const verdict = turn.satisfied === false ? "not satisfied" : turn.satisfied ? "satisfied" : took;
-  const fits = (text: string) => places.room(from, to) > text.length * 6 + 14;
+  /** The last turn that shares it. */
+  last: Turn;
+  name: string;
+  left: string;
+  right: string;
+  width: string;
+  /** How many pixels it has. */
+  room: number;
+  ms: number;
+  /** Whether nothing follows soon. */
+  alone: boolean;
+  onPick: (turn: Turn) => void;
+}
+
+const TurnBar = memo(function TurnBar({ turn, last, name, left, right, width, room, ms, alone, onPick }: TurnBarProps) {
+  const one = last === turn;
+  const took = duration((one ? turn.durationMs : null) ?? ms, true);
+  const visit = one ? `visit ${turn.visit}` : `visits ${turn.visit} to ${last.visit}`;
+  const verdict = !one ? took : turn.satisfied === false ? "not satisfied" : turn.satisfied ? "satisfied" : took;
+  const fits = (text: string) => room > text.length * 6 + 14;
   const words = fits(verdict) ? verdict : turn.satisfied === false && fits("↺") ? "↺" : fits(took) ? took : "";
-  // A bar that is too short for words has them behind it, where nothing follows so soon.
-  const behind = !words && turn.end && next - to > 0.08 * scale.drawn * (view.to - view.from) ? took : "";
+  // A bar that is too short for words has them behind it.
+  const behind = !words && alone ? took : "";
   return (
     <>
       <button
         type="button"
         className={`bar st ${barState(turn)}`}
-        style={{ left: places.left(from), width: places.wide(from, to) }}
+        style={{ left, width }}
         data-testid={`bar-${turn.seq}`}
-        data-ms={to - from}
-        aria-label={`${nameOf(state, turn.socket)} visit ${turn.visit}: ${verdict || turn.outcome}, ${took}`}
-        title={`visit ${turn.visit}${turn.item ? `, ${turn.itemLabel ?? turn.item}` : ""}: ${turn.outcome}, ${took}`}
-        onClick={onPick}
+        data-ms={ms}
+        aria-label={`${name} ${visit}: ${verdict || turn.outcome}, ${took}`}
+        title={`${visit}${one && turn.item ? `, ${turn.itemLabel ?? turn.item}` : ""}: ${turn.outcome}, ${took}`}
+        onClick={() => onPick(turn)}
       >
         {words}
       </button>
       {behind ? (
-        <span className="bar-words" aria-hidden="true" style={{ left: `calc(${places.left(to)} + 7px)` }}>
+        <span className="bar-words" aria-hidden="true" style={{ left: `calc(${right} + 7px)` }}>
           {behind}
         </span>
       ) : null}
     </>
   );
+});
+
+function grouped<T>(list: T[], key: (one: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const one of list) {
+    const group = groups.get(key(one));
+    if (group) group.push(one);
+    else groups.set(key(one), [one]);
+  }
+  return groups;
 }
 
-function RestBar({ rest, end, places, scale }: { rest: Rest; end: number; places: Places; scale: Scale }) {
+function RestBar({ rest, end, places }: { rest: Rest; end: number; places: Places }) {
   const to = rest.to ?? end;
-  if (scale.at(to) - scale.at(rest.from) < 0.002) return null;
   const asks = rest.kind === "needs_you";
   return (
     <span

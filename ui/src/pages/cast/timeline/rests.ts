@@ -21,10 +21,26 @@ const OVER = new Set(["run.completed", "run.failed", "run.aborted"]);
 /** What a cast waits for without a person being asked. */
 const QUIET = new Set(["interactive", "run_for"]);
 
-export function restsOf(events: readonly EventLine[], upTo: number): Rest[] {
-  const rests: Rest[] = [];
-  const open = new Map<string, Rest>();
-  const waiting = new Map<string, Set<string>>();
+/** The rests up to an event, and what is needed to go on from there. */
+interface Rested {
+  rests: Rest[];
+  open: Map<string, Rest>;
+  waiting: Map<string, Set<string>>;
+  /** The first event that was looked at, and the last. */
+  first: number;
+  seq: number;
+}
+
+/** Goes on from an earlier answer where it can: a cast that runs has a few more events each time. */
+export function restsOf(events: readonly EventLine[], upTo: number, held: { before?: Rested } = {}): Rest[] {
+  const first = events[0]?.seq ?? 0;
+  const { before } = held;
+  const told: Rested =
+    before && before.first === first && before.seq <= upTo
+      ? before
+      : { rests: [], open: new Map(), waiting: new Map(), first, seq: first - 1 };
+  held.before = told;
+  const { rests, open, waiting } = told;
   const begin = (socket: string, kind: Rest["kind"], at: number) => {
     const key = `${kind} ${socket}`;
     if (open.has(key)) return;
@@ -38,8 +54,9 @@ export function restsOf(events: readonly EventLine[], upTo: number): Rest[] {
     if (rest) rest.to = at;
     open.delete(key);
   };
-  for (const event of events) {
+  for (const event of events.slice(told.seq + 1 - first)) {
     if (event.seq > upTo) break;
+    told.seq = event.seq;
     const at = event.ts / 1000;
     const node = event.nodeId ?? "";
     if (event.type === "payload.delivered") {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { EventLine } from "../../../api/generated";
 import { restsOf } from "./rests";
-import { ALL, eventsIn, idleStretches, moved, scaleOf, uncovered, zoomed } from "./scale";
+import { ALL, eventsIn, idleStretches, moved, scaleOf, shared, zoomed } from "./scale";
 
 const turns = [
   { from: 0, to: 10 },
@@ -62,7 +62,14 @@ test("bars that another covers are not drawn; a longer one and one of another ki
   const bar = (from: number, to: number, kind = "done") => ({ from, to, kind });
   const bars = [bar(0, 1), bar(1, 2), bar(2, 9), bar(10, 11), bar(11, 12, "failed")];
   const room = (from: number, to: number) => to - from;
-  expect(uncovered(bars, room).map((one) => one.from)).toEqual([0, 2, 10, 11]);
+  expect(shared(bars, room).map((one) => one.from)).toEqual([0, 10, 11]);
+  // Those that touch share one, up to a width.
+  const touching = [bar(0, 4), bar(4, 8), bar(8, 12), bar(14, 18)];
+  expect(shared(touching, room).map(({ from, to, last }) => [from, to, last.from])).toEqual([
+    [0, 8, 4],
+    [8, 12, 8],
+    [14, 18, 14],
+  ]);
 });
 
 describe("rests", () => {
@@ -79,6 +86,9 @@ describe("rests", () => {
     );
     expect(restsOf(events, 9)).toEqual([{ socket: "b", kind: "queued", from: 1, to: 4 }]);
     expect(restsOf(events, 3)).toEqual([{ socket: "b", kind: "queued", from: 1, to: null }]);
+    // Told again with more events, it goes on; told with fewer, it begins anew.
+    const held = {};
+    for (const upTo of [2, 3, 9, 3]) expect(restsOf(events, upTo, held)).toEqual(restsOf(events, upTo));
   });
   test("a question waits for its answer, a pause asks nobody", () => {
     const events = log(

@@ -99,17 +99,23 @@ export function axisStep(ms: number): number {
 /** How wide a bar is at the least, in pixels. */
 export const BAR_MIN = 3;
 
-/** Bars that are seen: without those that the one before, of the same kind, covers. */
-export function uncovered<T extends Span & { kind: string }>(
+/** How wide a bar is at the most that several share. */
+const SHARED_MAX = 10;
+
+/** Bars that are seen, with the last one that shares each: narrow neighbours of a kind share one. There may be thousands. */
+export function shared<T extends Span & { kind: string }>(
   bars: T[],
   room: (from: number, to: number) => number,
-): T[] {
-  let last: T | null = null;
-  return bars.filter((bar) => {
-    if (last && last.kind === bar.kind && room(last.from, bar.to) <= BAR_MIN) return false;
-    last = bar;
-    return true;
-  });
+): (T & { last: T })[] {
+  const out: (T & { last: T })[] = [];
+  for (const bar of bars) {
+    const before = out.at(-1);
+    const most = before && room(before.to, bar.from) < 1 ? SHARED_MAX : BAR_MIN;
+    if (before?.kind === bar.kind && room(before.from, bar.to) <= most)
+      Object.assign(before, { to: Math.max(before.to, bar.to), last: bar });
+    else out.push({ ...bar, last: bar });
+  }
+  return out;
 }
 
 /** The first and the last event within a span of time. */

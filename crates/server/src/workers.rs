@@ -1,0 +1,70 @@
+//! Workers of casts on NATS: their list, and casts that are handed to them (M5, M11).
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::Response;
+use materia_app::cast::drive::Drive;
+use materia_app::cast::worker::{self, Handed, Needs};
+use materia_app::project::place::NatsJournal;
+use materia_app::{Failure, Project};
+use materia_contract::api::{SpaceItem, Workers};
+use materia_contract::body::WorkerBody;
+use materia_contract::{CastStatus, RunId};
+use materia_engine::{Journal as _, ReadError, wait};
+use tokio::runtime::Handle;
+
+use crate::pending::Named;
+use crate::problem::Refused;
+use crate::projects::{Served, ServedProject};
+use crate::request::{Request, json};
+use crate::state::App;
+
+/// `GET /api/workers`.
+pub(crate) fn workers(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+    let served = app.rooms.meant(asked.query("project"))?;
+    let items = served.iter().filter_map(|served| item(served)).collect();
+    Ok(json(&Workers { items }))
+}
+
+fn item(served: &Served) -> Option<SpaceItem> {
+    let options = served.project.nats_options().ok().flatten()?;
+    let space = options.space.as_str().to_owned();
+    let journal = options.shown();
+    let words = ["materia", "worker", "--journal", &journal, "--space", &space];
+    let start = words.into_iter().chain(["--trust-space", &space]).map(str::to_owned).collect();
+    let (workers, waiting, problem) = match found(&served.project) {
+        Ok((workers, waiting)) => (workers, waiting, None),
+        Err(failure) => (Vec::new(), Vec::new(), Some(failure.to_string())),
+    };
+    Some(SpaceItem { project: served.id.clone(), space, start, workers, waiting, problem })
+}
+
+fn found(project: &Project) -> Result<(Vec<WorkerBody>, Vec<RunId>), Failure> {
+    let Some(journal) = project.remote()? else { return Ok((Vec::new(), Vec::new())) };
+    Ok((wait(journal.workers())?, waiting(&journal)?))
+}
+
+/// The runs on the list of the workers that none drives.
+fn waiting(journal: &NatsJournal) -> Result<Vec<RunId>, ReadError> {
+    let runs = wait(journal.waiting())?.into_iter();
+    // An entry of a cast that has ended goes at the next look of a worker.
+    let lasts = |run: &RunId| {
+        let line = wait(journal.line(run)).ok().flatten();
+        line.is_some_and(|it| matches!(it.status, CastStatus::Running | CastStatus::Waiting))
+    };
+    Ok(runs.filter(lasts).collect())
+}
+
+/// Hands a prepared cast to the workers of its space. It waits for the server.
+pub(crate) fn hand_over(
+    (served, room): (&Served, &Arc<ServedProject>),
+    journal: &NatsJournal,
+    mut drive: Drive,
+    named: &Named,
+) -> Result<Handed, Refused> {
+    let (id, needs) = (drive.id.clone(), Needs::of(&served.project, &mut drive));
+    let command = Handle::current().block_on(drive.leave(room.views.clone()))?;
+    let provider = named.provider.as_deref();
+    Ok(worker::hand_over(&served.project, journal, &id, (command, provider), needs)?)
+}
