@@ -58,7 +58,7 @@ impl UnderWay {
             }
             let (job, held) = job(place, driver, started);
             let (span, run_dir) = (span(&job), job.order.run_dir.clone());
-            let performed = span.in_scope(|| performed(place.0, driver, job));
+            let performed = span.in_scope(|| performed(place.0, job));
             let performed = kept(place.0, run_dir, performed);
             self.take_in(started, held, span, performed);
         }
