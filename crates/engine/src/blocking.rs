@@ -4,6 +4,10 @@
 //! sleeps meanwhile. Two kinds of thread may block: one that does a single thing from beginning to end ([`wait`]),
 //! and one that drives a single run ([`on_own_thread`]). There a store may do the work in place, which saves two
 //! wake-ups a step.
+//!
+//! [`wait`] is written here because it must work on every thread: inside a task that has its thread to itself, inside
+//! another `wait`, and where no runtime was started. The `block_on` of tokio panics inside a runtime, and that of
+//! `futures` inside itself. Commands like `show` need no runtime and start none. Each poll must also say that the thread may block.
 
 use std::cell::Cell;
 use std::future::poll_fn;
