@@ -12,7 +12,7 @@ use materia_contract::api::{
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::access::{is_same, prove, random_hex, verifier};
+use crate::http::access::{is_same, prove, random_hex, verifier};
 use crate::serve::running;
 use crate::{single_instance, state_folder};
 

@@ -5,23 +5,19 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{RawPathParams, State};
-use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use axum::http::{HeaderMap, Response, StatusCode, header};
 use axum::routing::{MethodFilter, on};
-use materia_contract::api::{
-    Access as Needs, Alive, Code, ENDPOINTS, Endpoint, Method, Name, SessionBody, SessionKey,
-};
+use materia_contract::api::{Access as Needs, ENDPOINTS, Endpoint, Method, Name};
 use materia_engine::off_thread;
 
-use crate::limits::{BODY_BYTES_MAX, CONFIG_BYTES_MAX, REQUEST_WAIT_MAX};
-use crate::peer::Caller;
-use crate::problem::Refused;
-use crate::request::{Request, json, json_as, query_of, text};
+use crate::http::limits::{BODY_BYTES_MAX, CONFIG_BYTES_MAX, REQUEST_WAIT_MAX};
+use crate::http::page;
+use crate::http::peer::Caller;
+use crate::http::problem::Refused;
+use crate::request::{Request, query_of};
+use crate::resources::{self, Handler};
 use crate::spill::spilled;
 use crate::state::App;
-use crate::{
-    act, begin, config, demo, edit, events, explore, inbox, list, metrics, page, query, stream,
-    trust, workers, workspace,
-};
 
 /// The routes of the table, and the page for everything else.
 pub(crate) fn router(app: &Arc<App>) -> Router {
@@ -164,177 +160,14 @@ async fn respond(
     endpoint: &'static Endpoint,
     asked: Request,
 ) -> Result<Response<Body>, Refused> {
-    match endpoint.name {
-        Name::Health => health(&app, &asked),
-        Name::Codes => {
-            let code = app.access.code().map_err(|error| Refused::usage(error.to_string()))?;
-            let url = format!("{}/#code={code}", app.url);
-            Ok(json(&Code { code, url }))
-        }
-        Name::Session => session(&app, &asked).await,
-        Name::Openapi => Ok(text(
-            "application/json",
-            materia_compiler::schema("openapi.json").unwrap_or_default().to_owned(),
-        )),
-        Name::Stop => {
-            app.ending.send_replace(true);
-            Ok(json_as(StatusCode::ACCEPTED, &alive(&app)))
-        }
-        Name::Start => begin::start(app, &asked).await,
-        Name::Act => act::act(app, &asked).await,
-        Name::Drive => act::drive(app, &asked).await,
-        Name::Stream => stream::cast(app, &asked).await,
-        Name::Changes => stream::changes(app, &asked).await,
-        Name::Agents => query::agents(app, &asked).await,
-        Name::Metrics => metrics::metrics(app).await,
-        Name::Try => edit::tried(app, &asked).await,
-        Name::StartDemo => demo::start(app, &asked).await,
-        Name::Explore => explore::explore(app, asked).await,
-        Name::Events
-        | Name::Cast
-        | Name::Turn
-        | Name::Given
-        | Name::Sent
-        | Name::Compare
-        | Name::File
-        | Name::WorkspaceDiff
-        | Name::Blob => {
-            let room = Arc::clone(&app.large).acquire_owned().await;
-            let folder = app.settings.state_dir.clone();
-            let answer = off_thread(move || look(&app, endpoint.name, &asked)).await?;
-            spilled(answer, &folder, room).await
-        }
-        Name::Projects
-        | Name::AddProject
-        | Name::RemoveProject
-        | Name::Casts
-        | Name::Why
-        | Name::Cost
-        | Name::Files
-        | Name::Workspace
-        | Name::ApplyWorkspace
-        | Name::DropWorkspace
-        | Name::Inbox
-        | Name::Workers
-        | Name::Trust
-        | Name::Approve
-        | Name::Config
-        | Name::SaveConfig
-        | Name::Check
-        | Name::Loadouts
-        | Name::Loadout
-        | Name::Bounds
-        | Name::Materia
-        | Name::Choices
-        | Name::Drafts
-        | Name::Draft
-        | Name::KeepDraft
-        | Name::DropDraft
-        | Name::Diff
-        | Name::Simulate
-        | Name::Link
-        | Name::Demo => {
-            let folder = app.settings.state_dir.clone();
-            let answer = off_thread(move || look(&app, endpoint.name, &asked)).await?;
-            spilled(answer, &folder, ()).await
-        }
-    }
-}
-
-/// Handlers that only read or write files. They block, so they run off the runtime's threads.
-fn look(app: &Arc<App>, name: Name, asked: &Request) -> Result<Response<Body>, Refused> {
-    match name {
-        Name::Projects => Ok(query::projects(app)),
-        Name::AddProject => query::add_project(app, asked),
-        Name::RemoveProject => query::remove_project(app, asked),
-        Name::Casts => list::casts(app, asked),
-        Name::Cast => query::cast(app, asked),
-        Name::Events => events::events(app, asked),
-        Name::Turn => query::turn(app, asked),
-        Name::Why => query::why(app, asked),
-        Name::Given => query::given(app, asked),
-        Name::Sent => query::sent(app, asked),
-        Name::Cost => query::cost(app, asked),
-        Name::Files => query::files(app, asked),
-        Name::File => query::file(app, asked),
-        Name::Workers => workers::workers(app, asked),
-        Name::Workspace => workspace::workspace(app, asked),
-        Name::WorkspaceDiff => workspace::diff(app, asked),
-        Name::ApplyWorkspace => workspace::apply(app, asked),
-        Name::DropWorkspace => workspace::discard(app, asked),
-        Name::Blob => query::blob(app, asked),
-        Name::Inbox => inbox::inbox(app, asked),
-        Name::Trust => trust::list(app, asked),
-        Name::Approve => trust::approve(app, &asked.json()?),
-        Name::Config => config::config(app, asked),
-        Name::SaveConfig => config::save(app, asked),
-        Name::Check => config::check(app, asked),
-        Name::Loadouts => config::loadouts(app, asked),
-        Name::Loadout => config::loadout(app, asked),
-        Name::Bounds => config::bounds(app, asked),
-        Name::Materia => config::materia(app, asked),
-        Name::Compare => query::compare(app, asked),
-        Name::Choices => edit::choices(app, asked),
-        Name::Drafts => edit::drafts(app, asked),
-        Name::Draft => edit::draft(app, asked),
-        Name::KeepDraft => edit::keep(app, asked),
-        Name::DropDraft => edit::throw_away(app, asked),
-        Name::Diff => edit::diff(asked),
-        Name::Simulate => edit::simulate(app, asked),
-        Name::Link => edit::linked(app, asked),
-        Name::Demo => Ok(demo::available(app)),
-        Name::Health
-        | Name::Codes
-        | Name::Session
-        | Name::Openapi
-        | Name::Stop
-        | Name::Start
-        | Name::Act
-        | Name::Drive
-        | Name::Stream
-        | Name::Changes
-        | Name::Agents
-        | Name::Try
-        | Name::Explore
-        | Name::StartDemo
-        | Name::Metrics => Err(Refused::unknown("there is nothing here")),
-    }
-}
-
-fn alive(app: &App) -> Alive {
-    Alive { status: "ok".to_owned(), version: app.settings.version.clone(), proof: None }
-}
-
-/// The longest text that a proof is asked for with.
-const NONCE_CHARS_MAX: usize = 64;
-
-fn health(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
-    let Some(nonce) = asked.query("nonce") else { return Ok(json(&alive(app))) };
-    let plain = nonce.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    if !plain || nonce.len() > NONCE_CHARS_MAX {
-        return Err(Refused::usage("`nonce` has 1 to 64 letters and digits"));
-    }
-    Ok(json(&Alive { proof: Some(app.access.prove(nonce)), ..alive(app) }))
-}
-
-async fn session(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
-    let body: SessionBody = asked.json()?;
-    let user = match &asked.caller {
-        Some(caller) => caller.user().await,
-        None => None,
+    let (look, room) = match resources::handler(endpoint.name) {
+        Handler::Task(handle) => return handle(app, asked).await,
+        Handler::Look(look) => (look, None),
+        Handler::LookAtLarge(look) => (look, Arc::clone(&app.large).acquire_owned().await.ok()),
     };
-    let Some(session) = app.access.session(&body.code, user) else {
-        return Err(Refused::new(
-            StatusCode::UNAUTHORIZED,
-            "unauthorized",
-            "this code was used, is older than a minute, or is none; `materia ui` prints another link",
-        ));
-    };
-    let mut response = json(&SessionKey { key: session.key, verifier: session.verifier });
-    if let Ok(cookie) = HeaderValue::from_str(&session.cookie) {
-        response.headers_mut().insert(header::SET_COOKIE, cookie);
-    }
-    Ok(response)
+    let folder = app.settings.state_dir.clone();
+    let answer = off_thread(move || look(&app, &asked)).await?;
+    spilled(answer, &folder, room).await
 }
 
 /// Refuses a body that is not JSON: a form of another site cannot send JSON.

@@ -6,18 +6,18 @@ use materia_app::RunOptions;
 use materia_app::cast::act::{Going, Held};
 use materia_app::cast::drive::{Drive, Start};
 use materia_app::cast::prepare::GoingOn;
-use materia_app::cast::worker::Handed;
+use materia_app::cast::worker::{self, Handed, Needs};
+use materia_app::project::place::NatsJournal;
 use materia_contract::RunId;
 use materia_engine::off_thread;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
-use crate::driven_casts::Entry;
-use crate::pending::{self, Named, Wanted};
-use crate::problem::Refused;
+use crate::http::problem::Refused;
+use crate::projects::driven_casts::Entry;
+use crate::projects::pending::{self, Named, Wanted};
 use crate::projects::{Cast, Served, ServedProject};
 use crate::state::App;
-use crate::workers;
 
 /// A cast that goes on here. It changes once, when the cast has come to rest or broken off: then it says how.
 pub(crate) type UnderWay = watch::Receiver<Option<Result<(), String>>>;
@@ -83,7 +83,7 @@ pub(crate) fn go(
     named: &Named,
 ) -> Result<Goes, Refused> {
     if let Some(journal) = room.journal.remote() {
-        return workers::hand_over((served, room), journal, drive, named).map(Goes::ToWorkers);
+        return hand_over((served, room), journal, drive, named).map(Goes::ToWorkers);
     }
     let id = drive.id.clone();
     if drive.goes_on() {
@@ -147,4 +147,17 @@ async fn at_rest(app: Arc<App>, room: Arc<ServedProject>, id: RunId, in_order: b
         }
     };
     off_thread(tidy).await;
+}
+
+/// Hands a prepared cast to the workers of its space. It waits for the server.
+fn hand_over(
+    (served, room): (&Served, &Arc<ServedProject>),
+    journal: &NatsJournal,
+    mut drive: Drive,
+    named: &Named,
+) -> Result<Handed, Refused> {
+    let (id, needs) = (drive.id.clone(), Needs::of(&served.project, &mut drive));
+    let command = Handle::current().block_on(drive.leave(room.views.clone()))?;
+    let provider = named.provider.as_deref();
+    Ok(worker::hand_over(&served.project, journal, &id, (command, provider), needs)?)
 }

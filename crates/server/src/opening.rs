@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use materia_safe_fs::Folder;
 
-use crate::guard::SIGN_IN;
+use crate::http::guard::SIGN_IN;
 use crate::state_folder;
 
 /// The file that leads to the page, in the state folder. The next one takes its place; its code works once.

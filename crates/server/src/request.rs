@@ -13,9 +13,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::runtime::Handle;
 
-use crate::access::random_hex;
-use crate::peer::Caller;
-use crate::problem::Refused;
+use crate::http::access::random_hex;
+use crate::http::peer::Caller;
+use crate::http::problem::Refused;
 use crate::projects::Cast;
 use crate::state::App;
 

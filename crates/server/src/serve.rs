@@ -23,25 +23,26 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, watch};
 
-use crate::access::Access;
 use crate::dispatch;
-use crate::driven_casts::{DrivenCasts, Entry};
-use crate::guard::{Asked, Policy};
-use crate::keys::Keys;
-use crate::limits::{
+use crate::http::access::Access;
+use crate::http::guard::{Asked, Policy};
+use crate::http::limits::{
     ACT_WAIT_MAX, CONNECTIONS_MAX, DEATHS_MAX, EXPLORATIONS_MAX, HEAD_BYTES_MAX, LARGE_ANSWERS_MAX,
     READER_WAIT_MAX, REQUEST_WAIT_MAX, STREAMS_MAX,
 };
-use crate::listen::{Called, Listen, Listening};
-use crate::peer::{Caller, Peer};
-use crate::pending::{Named, Pending};
-use crate::problem::Refused;
+use crate::http::listen::{Called, Listen, Listening};
+use crate::http::page;
+use crate::http::peer::{Caller, Peer};
+use crate::http::problem::Refused;
+use crate::http::slow_connection::SlowConnection;
 use crate::projects::Registry;
-use crate::served_folders::ServedFolders;
-use crate::slow_connection::SlowConnection;
+use crate::projects::driven_casts::{DrivenCasts, Entry};
+use crate::projects::keys::Keys;
+use crate::projects::pending::{Named, Pending};
+use crate::projects::served_folders::ServedFolders;
+use crate::resources::trust;
 use crate::state::{App, Counts, Settings};
-use crate::trust;
-use crate::{page, single_instance, spill, state_folder};
+use crate::{single_instance, spill, state_folder};
 
 /// File in the state folder that describes the running server.
 pub(crate) const SERVER_FILE: &str = "server.json";

@@ -12,8 +12,8 @@ use axum::http::{HeaderValue, Response, header};
 use futures_util::stream;
 use materia_engine::off_thread;
 
-use crate::limits::{ANSWER_BYTES_MAX, PIECE_BYTES};
-use crate::problem::Refused;
+use crate::http::limits::{ANSWER_BYTES_MAX, PIECE_BYTES};
+use crate::http::problem::Refused;
 use crate::request;
 
 /// A text that is made piece by piece: in memory while it is short, then in a file without a name. Where no file can be

@@ -7,13 +7,13 @@ use std::sync::atomic::AtomicU64;
 use materia_app::{Failure, Project};
 use tokio::sync::{RwLock, Semaphore, watch};
 
-use crate::access::Access;
-use crate::driven_casts::DrivenCasts;
-use crate::keys::Keys;
-use crate::listen::Listen;
-use crate::pending::Pending;
+use crate::http::access::Access;
+use crate::http::listen::Listen;
 use crate::projects::Registry;
-use crate::served_folders::ServedFolders;
+use crate::projects::driven_casts::DrivenCasts;
+use crate::projects::keys::Keys;
+use crate::projects::pending::Pending;
+use crate::projects::served_folders::ServedFolders;
 
 /// Opens the project in a folder. The command line supplies it, with the user's profile and state folder.
 pub type OpenProject = Arc<dyn Fn(&Path) -> Result<Project, Failure> + Send + Sync>;

@@ -1,5 +1,7 @@
 //! Workspace of a cast: shows, merges or drops it (W8).
 
+use std::sync::Arc;
+
 use axum::body::Body;
 use axum::http::{Response, StatusCode};
 use materia_app::{Failure, cast::workspace as works, views as view};
@@ -7,21 +9,21 @@ use materia_contract::api::{DropBody, WorkspaceActed};
 use materia_contract::{CastStatus, RunCreated};
 use materia_engine::blocking;
 
-use crate::act::refuse_foreign;
-use crate::problem::Refused;
+use crate::http::problem::Refused;
 use crate::projects::Cast;
 use crate::request::{Request, json};
+use crate::resources::acts::refuse_foreign;
 use crate::state::App;
 
 /// `GET /api/casts/{id}/workspace`.
-pub(crate) fn workspace(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn workspace(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let cast = asked.cast_here(app)?;
     let (created, _) = begun(&cast)?;
     Ok(json(&works::report(&cast.served.project, &cast.id, &created)?))
 }
 
 /// `GET /api/casts/{id}/workspace/diff`.
-pub(crate) fn diff(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn diff(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let cast = asked.cast_here(app)?;
     let (created, _) = begun(&cast)?;
     let turn = asked.number("turn").map(|seq| view::trees(cast.journal(), &cast.id, seq));
@@ -31,7 +33,7 @@ pub(crate) fn diff(app: &App, asked: &Request) -> Result<Response<Body>, Refused
 }
 
 /// `POST /api/casts/{id}/workspace/apply`.
-pub(crate) fn apply(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn apply(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let cast = asked.cast_here(app)?;
     refuse_foreign(&cast)?;
     let _alone = app.keys.hold_cast_here(&cast.folder());
@@ -41,7 +43,7 @@ pub(crate) fn apply(app: &App, asked: &Request) -> Result<Response<Body>, Refuse
 }
 
 /// `POST /api/casts/{id}/workspace/drop`.
-pub(crate) fn discard(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn discard(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let DropBody { confirm } = asked.json()?;
     let cast = asked.cast_here(app)?;
     refuse_foreign(&cast)?;

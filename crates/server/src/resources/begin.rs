@@ -14,13 +14,13 @@ use materia_contract::{RunCreated, RunId, StartKey};
 use materia_engine::{blocking, off_thread};
 use tokio::runtime::Handle;
 
-use crate::cast_request::{options, ready};
 use crate::driver::{self, Goes, UnderWay};
-use crate::keys::Known;
-use crate::pending::{self, Named, Wanted};
-use crate::problem::{Refused, TRUST_REQUIRED};
+use crate::http::problem::{Refused, TRUST_REQUIRED};
+use crate::projects::keys::Known;
+use crate::projects::pending::{self, Named, Wanted};
 use crate::projects::{Cast, Served, ServedProject};
 use crate::request::{Request, json_as};
+use crate::resources::cast_request::{options, ready};
 use crate::state::App;
 
 /// Interval at which the beginning of a cast is polled.

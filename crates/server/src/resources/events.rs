@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::Response;
@@ -12,16 +13,16 @@ use materia_contract::Record;
 use materia_engine::{PAGE_BYTES, blocking};
 use serde_json::Value;
 
-use crate::limits::PAGE_BYTES_MAX;
-use crate::list::limit;
-use crate::problem::Refused;
+use crate::http::limits::PAGE_BYTES_MAX;
+use crate::http::problem::Refused;
 use crate::projects::Cast;
 use crate::request::Request;
+use crate::resources::casts::limit;
 use crate::spill::Spool;
 use crate::state::App;
 
 /// `GET /api/casts/{id}/events`.
-pub(crate) fn events(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn events(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let cast = asked.cast_here(app)?;
     let newest = blocking(cast.journal()).head(&cast.id).map_err(Failure::from)?;
     let newest = newest.map_or(0, |head| head.seq);

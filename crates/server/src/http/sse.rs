@@ -7,12 +7,12 @@ use axum::http::{HeaderValue, Response, header};
 use futures_util::stream;
 use tokio::sync::mpsc;
 
-use crate::limits::{PIECE_BYTES, PIECES_AHEAD};
+use crate::http::limits::{PIECE_BYTES, PIECES_AHEAD};
 
 /// The end of a stream that a reader does not see.
 pub(crate) struct SseWriter(mpsc::Sender<Bytes>);
 
-/// The reader has gone, or was given up because it took nothing ([`crate::slow_connection`]): it goes on from its last id.
+/// The reader has gone, or was given up because it took nothing ([`crate::http::slow_connection`]): it goes on from its last id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Gone;
 

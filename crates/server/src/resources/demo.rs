@@ -7,14 +7,14 @@ use axum::http::Response;
 use materia_contract::StartKey;
 use materia_contract::api::{DemoView, StartBody};
 
-use crate::begin;
-use crate::problem::Refused;
+use crate::http::problem::Refused;
 use crate::request::{Request, json};
+use crate::resources::begin;
 use crate::state::{App, Demo};
 
 /// `GET /api/demo`.
-pub(crate) fn available(app: &App) -> Response<Body> {
-    json(&DemoView { available: app.settings.demo.is_some() })
+pub(crate) fn available(app: &Arc<App>, _: &Request) -> Result<Response<Body>, Refused> {
+    Ok(json(&DemoView { available: app.settings.demo.is_some() }))
 }
 
 /// `POST /api/demo`.

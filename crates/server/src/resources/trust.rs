@@ -13,12 +13,12 @@ use materia_contract::Do;
 use materia_contract::api::{Approved, StartBody, TrustBody, TrustItem, TrustList};
 use tokio::runtime::Handle;
 
-use crate::cast_request;
 use crate::driver;
-use crate::pending::{Named, Waiting, Wanted, item};
-use crate::problem::Refused;
+use crate::http::problem::Refused;
+use crate::projects::pending::{Named, Waiting, Wanted, item};
 use crate::projects::{Cast, Served};
 use crate::request::{Request, json};
+use crate::resources::cast_request;
 use crate::state::App;
 
 /// `GET /api/trust`.
@@ -55,7 +55,8 @@ fn prepared(served: &Served, body: &StartBody) -> Result<Untrusted<prepare::Begi
 }
 
 /// `POST /api/trust`: approves what was shown under a hash, as it is now, and resumes casts that waited for it.
-pub(crate) fn approve(app: &Arc<App>, body: &TrustBody) -> Result<Response<Body>, Refused> {
+pub(crate) fn approve(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+    let body: TrustBody = asked.json()?;
     let gone = || {
         Refused::conflict(
             "nothing waits for approval under this hash: it has changed since, or was approved already; look at it again",
@@ -101,7 +102,7 @@ pub(crate) fn approve(app: &Arc<App>, body: &TrustBody) -> Result<Response<Body>
         match resume(app, &cast, named) {
             Ok(()) => casts.push(cast.id.clone()),
             // A further question, which waits now.
-            Err(refused) if refused.0.code == crate::problem::TRUST_REQUIRED => {}
+            Err(refused) if refused.0.code == crate::http::problem::TRUST_REQUIRED => {}
             Err(refused) => return Err(refused),
         }
     }

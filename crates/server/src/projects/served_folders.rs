@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use axum::http::StatusCode;
 use materia_safe_fs::Folder;
 
-use crate::problem::Refused;
+use crate::http::problem::Refused;
 use crate::projects::Registry;
 
 /// The file, in the state folder.

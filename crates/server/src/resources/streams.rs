@@ -23,12 +23,12 @@ use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, broadcast};
 use tokio::time::Instant;
 
-use crate::events;
-use crate::limits::{PIECE_BYTES, STREAM_PULSE, STREAMS_MAX};
-use crate::problem::Refused;
+use crate::http::limits::{PIECE_BYTES, STREAM_PULSE, STREAMS_MAX};
+use crate::http::problem::Refused;
+use crate::http::sse::{self, Gone, SseWriter};
 use crate::projects::{Cast, FOREIGN_POLL_INTERVAL, Served, ServedProject};
 use crate::request::Request;
-use crate::sse::{self, Gone, SseWriter};
+use crate::resources::events;
 use crate::state::App;
 
 /// The least time between two looks for casts that have changed.

@@ -4,24 +4,20 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::Response;
-use materia_app::cast::drive::Drive;
-use materia_app::cast::worker::{self, Handed, Needs};
 use materia_app::project::place::NatsJournal;
 use materia_app::{Failure, Project};
 use materia_contract::api::{SpaceItem, Workers};
 use materia_contract::body::WorkerBody;
 use materia_contract::{CastStatus, RunId};
 use materia_engine::{Journal as _, ReadError, wait};
-use tokio::runtime::Handle;
 
-use crate::pending::Named;
-use crate::problem::Refused;
-use crate::projects::{Served, ServedProject};
+use crate::http::problem::Refused;
+use crate::projects::Served;
 use crate::request::{Request, json};
 use crate::state::App;
 
 /// `GET /api/workers`.
-pub(crate) fn workers(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn workers(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let served = app.rooms.meant(asked.query("project"))?;
     let items = served.iter().filter_map(|served| item(served)).collect();
     Ok(json(&Workers { items }))
@@ -54,17 +50,4 @@ fn waiting(journal: &NatsJournal) -> Result<Vec<RunId>, ReadError> {
         line.is_some_and(|it| matches!(it.status, CastStatus::Running | CastStatus::Waiting))
     };
     Ok(runs.filter(lasts).collect())
-}
-
-/// Hands a prepared cast to the workers of its space. It waits for the server.
-pub(crate) fn hand_over(
-    (served, room): (&Served, &Arc<ServedProject>),
-    journal: &NatsJournal,
-    mut drive: Drive,
-    named: &Named,
-) -> Result<Handed, Refused> {
-    let (id, needs) = (drive.id.clone(), Needs::of(&served.project, &mut drive));
-    let command = Handle::current().block_on(drive.leave(room.views.clone()))?;
-    let provider = named.provider.as_deref();
-    Ok(worker::hand_over(&served.project, journal, &id, (command, provider), needs)?)
 }

@@ -1,5 +1,10 @@
 //! The served projects and their journals, each opened once.
 
+pub(crate) mod driven_casts;
+pub(crate) mod keys;
+pub(crate) mod pending;
+pub(crate) mod served_folders;
+
 use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -16,8 +21,8 @@ use materia_kernel::Run;
 use tokio::runtime::Handle;
 use tokio::sync::broadcast;
 
-use crate::limits::PROJECTS_MAX;
-use crate::problem::Refused;
+use crate::http::limits::PROJECTS_MAX;
+use crate::http::problem::Refused;
 
 /// Words of turns under way that a slow reader may be behind; it then misses some, for they are no facts.
 const LIVE_AHEAD: usize = 256;

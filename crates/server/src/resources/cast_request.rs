@@ -8,7 +8,7 @@ use materia_compiler::link::Invocation;
 use materia_contract::api::StartBody;
 use materia_contract::{Budget, GoOnFrom};
 
-use crate::problem::Refused;
+use crate::http::problem::Refused;
 
 /// How a cast is performed, as a request says.
 pub(crate) fn options(body: &StartBody) -> RunOptions {

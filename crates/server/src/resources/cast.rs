@@ -1,69 +1,23 @@
-//! Questions about casts, answered from their journals.
+//! One cast, answered from its journal.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::http::{HeaderValue, Response, StatusCode, header};
+use axum::http::{HeaderValue, Response, header};
 use materia_app::project::place::Work;
 use materia_app::views::compare::{self, Side};
-use materia_app::{Failure, cast::agents as fleets, project::health, views as view};
-use materia_contract::api::{AddProject, CastView, Files, ProjectItem, Projects};
+use materia_app::{Failure, views as view};
+use materia_contract::api::{CastView, Files};
 use materia_contract::{BlobHash, NodeId};
 use materia_engine::{WhyError, report_at};
 use tokio::runtime::Handle;
 
-use crate::problem::Refused;
-use crate::projects::Served;
-use crate::request::{Request, json, json_as};
-use crate::served_folders;
+use crate::http::problem::Refused;
+use crate::request::{Request, json};
 use crate::state::App;
 
-/// `GET /api/projects`.
-pub(crate) fn projects(app: &App) -> Response<Body> {
-    let item = |served: &Arc<Served>| {
-        let opened = app.rooms.of(served, &Handle::current());
-        let listed = opened.and_then(|rooms| {
-            rooms.iter().try_for_each(|room| {
-                let lines = materia_engine::wait(room.journal.runs(None, 1));
-                lines.map(drop).map_err(|error| Failure::from(error).into())
-            })
-        });
-        let problem = listed.err().map(|refused: Refused| refused.0.detail.clone());
-        ProjectItem { problem, ..served.item() }
-    };
-    json(&Projects { items: app.rooms.projects().iter().map(item).collect() })
-}
-
-/// `DELETE /api/projects/{project}`.
-pub(crate) fn remove_project(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
-    let removed = app.rooms.remove(asked.part("project"))?;
-    note(app)?;
-    Ok(json(&removed.item()))
-}
-
-/// Writes down which folders are served.
-fn note(app: &App) -> Result<(), Refused> {
-    app.remembered.note(&app.rooms).map_err(|error| {
-        Failure::storage(format!("the state folder cannot be written: {error}")).into()
-    })
-}
-
-/// `POST /api/projects`.
-pub(crate) fn add_project(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
-    let body: AddProject = asked.json()?;
-    let dir = Path::new(&body.dir);
-    if !dir.is_absolute() {
-        return Err(Refused::usage("a project is named by its absolute path"));
-    }
-    served_folders::check(dir)?;
-    let served = app.rooms.add((app.settings.open)(dir)?)?;
-    note(app)?;
-    Ok(json_as(StatusCode::CREATED, &served.item()))
-}
-
 /// `GET /api/casts/{id}`.
-pub(crate) fn cast(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn cast(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let cast = asked.cast_here(app)?;
     let at = asked.number("at");
     let made = view::cast(cast.journal(), &cast.id, &cast.served.id, &cast.folders(), at);
@@ -82,7 +36,7 @@ fn gone(failure: Failure, at: Option<u64>) -> Refused {
 }
 
 /// `GET /api/casts/{id}/turns/{seq}`.
-pub(crate) fn turn(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn turn(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let cast = asked.cast_here(app)?;
     let seq =
         asked.part("seq").parse().map_err(|_| Refused::usage("a turn is named by a number"))?;
@@ -91,7 +45,7 @@ pub(crate) fn turn(app: &App, asked: &Request) -> Result<Response<Body>, Refused
 }
 
 /// `GET /api/casts/{id}/nodes/{node}/why`.
-pub(crate) fn why(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn why(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let cast = asked.cast_here(app)?;
     let node = asked.part("node");
     let why = materia_engine::why(cast.journal(), &cast.id, node, asked.number("at"));
@@ -104,14 +58,14 @@ pub(crate) fn why(app: &App, asked: &Request) -> Result<Response<Body>, Refused>
 }
 
 /// `GET /api/casts/{id}/nodes/{node}/given`.
-pub(crate) fn given(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn given(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let cast = asked.cast_here(app)?;
     let node = NodeId::new(asked.part("node"));
     Ok(json(&view::given(cast.journal(), &cast.id, &cast.folders(), &node)?))
 }
 
 /// `GET /api/casts/{id}/payloads/{seq}`.
-pub(crate) fn sent(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn sent(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let cast = asked.cast_here(app)?;
     let seq = asked
         .part("seq")
@@ -122,7 +76,7 @@ pub(crate) fn sent(app: &App, asked: &Request) -> Result<Response<Body>, Refused
 }
 
 /// `GET /api/casts/{id}/cost`.
-pub(crate) fn cost(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn cost(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let cast = asked.cast_here(app)?;
     let (report, run) =
         report_at(cast.journal(), &cast.id, &cast.folders(), None).map_err(Failure::from)?;
@@ -130,20 +84,20 @@ pub(crate) fn cost(app: &App, asked: &Request) -> Result<Response<Body>, Refused
 }
 
 /// `GET /api/casts/{id}/files`.
-pub(crate) fn files(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn files(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let cast = asked.cast_here(app)?;
     Ok(json(&Files { items: view::files(&cast.folders()) }))
 }
 
 /// `GET /api/casts/{id}/files/{path}`.
-pub(crate) fn file(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn file(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let cast = asked.cast_here(app)?;
     let bytes = view::file(&cast.folders(), asked.part("path"));
     Ok(raw(bytes.map_err(|failure| gone(failure, Some(0)))?))
 }
 
 /// `GET /api/blobs/{hash}`.
-pub(crate) fn blob(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn blob(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let hash = BlobHash::parse(asked.part("hash"))
         .ok_or_else(|| Refused::usage("a blob is named by its hash, in hexadecimal"))?;
     for (_, room) in app.rooms.of_meant(asked.query("project"), &Handle::current())?.rooms {
@@ -167,19 +121,8 @@ fn raw(bytes: Vec<u8>) -> Response<Body> {
     response
 }
 
-/// `GET /api/agents`.
-pub(crate) async fn agents(app: Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
-    let served = app.rooms.only(asked.query("project"))?;
-    let (loaded, _) = materia_compiler::load(&served.project.sources);
-    let mut warnings = Vec::new();
-    let wishes = health::wishes(&served.project.gate(), &loaded, &mut warnings);
-    let fleet = fleets::fleet(&loaded, None);
-    let (health, _) = health::examine(&app.settings.supervisor, &fleet, &wishes).await;
-    Ok(json(&health))
-}
-
 /// `GET /api/casts/{id}/compare/{other}`.
-pub(crate) fn compare(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn compare(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let project = asked.query("project");
     let find = |project, part| app.rooms.find(project, asked.part(part), &Handle::current());
     let one = find(project, "id")?;

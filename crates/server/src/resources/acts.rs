@@ -20,16 +20,16 @@ use materia_kernel::Run;
 use serde_json::Value;
 use tokio::runtime::Handle;
 
-use crate::begin;
 use crate::driver::{self, Goes, UnderWay};
-use crate::keys::Known;
-use crate::limits::ACT_WAIT_MAX;
-use crate::pending::{Named, Wanted};
-use crate::problem::Refused;
+use crate::http::limits::ACT_WAIT_MAX;
+use crate::http::problem::Refused;
 use crate::projects::Cast;
+use crate::projects::keys::Known;
+use crate::projects::pending::{Named, Wanted};
 use crate::request::{Request, json, json_as};
+use crate::resources::begin;
+use crate::resources::trust;
 use crate::state::App;
-use crate::trust;
 
 /// Interval at which the receipt of a command is polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);

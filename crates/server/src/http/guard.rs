@@ -2,12 +2,12 @@
 //!
 //! A browser lets any page send requests to a local port. The guard refuses those: `Host` must be
 //! ours (DNS rebinding), `Origin` or `Referer` must be our own page, and `Sec-Fetch-Site` must
-//! agree. An accepted request still needs the token ([`crate::access`]).
+//! agree. An accepted request still needs the token ([`crate::http::access`]).
 
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, Uri, Version, header, uri};
 
-use crate::limits::HEAD_BYTES_MAX;
-use crate::problem::Refused;
+use crate::http::limits::HEAD_BYTES_MAX;
+use crate::http::problem::Refused;
 
 /// Accepted hosts and origins of an address.
 #[derive(Debug, Clone)]

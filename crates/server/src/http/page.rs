@@ -5,11 +5,18 @@ use std::path::{Path, PathBuf};
 use axum::body::Body;
 use axum::http::{HeaderValue, Method, Response, StatusCode, header};
 
-use crate::problem::Refused;
+use crate::http::problem::Refused;
 
 /// Paths that the page itself reads.
-const PLACES: [&str; 7] =
-    ["/casts", "/inbox", "/loadouts", "/materia", "/settings", "/workers", crate::guard::SIGN_IN];
+const PLACES: [&str; 7] = [
+    "/casts",
+    "/inbox",
+    "/loadouts",
+    "/materia",
+    "/settings",
+    "/workers",
+    crate::http::guard::SIGN_IN,
+];
 
 /// The content security policy of every response.
 pub(crate) const POLICY: &str =
@@ -68,7 +75,7 @@ fn from_folder(folder: &Path, wanted: &str) -> Response<Body> {
 /// nonce are allowed beside those from files.
 fn first_page(html: &[u8]) -> Response<Body> {
     // Without random bytes there is no nonce, and no such style is allowed.
-    let nonce = crate::access::random_hex::<16>().unwrap_or_default();
+    let nonce = crate::http::access::random_hex::<16>().unwrap_or_default();
     let html = String::from_utf8_lossy(html).replace("MATERIA_NONCE", &nonce);
     let mut response = content("/", Body::from(html));
     let policy = format!("{POLICY}; style-src 'self' 'nonce-{nonce}'");

@@ -7,7 +7,7 @@ use materia_app::trust::{Question, Runs, Trusted, Untrusted};
 use materia_contract::api::{StartBody, TrustItem};
 use materia_contract::{Do, GoOnFrom, RunId};
 
-use crate::problem::Refused;
+use crate::http::problem::Refused;
 use crate::projects::{Cast, Served};
 
 /// Options that were named when the cast was handed over.

@@ -8,18 +8,17 @@ use std::sync::atomic::Ordering;
 use axum::body::Body;
 use axum::http::Response;
 use materia_contract::Amount;
-use materia_engine::{blocking, off_thread};
+use materia_engine::blocking;
 use tokio::runtime::Handle;
 
-use crate::limits::STREAMS_MAX;
-use crate::problem::Refused;
-use crate::request::text;
+use crate::http::limits::STREAMS_MAX;
+use crate::http::problem::Refused;
+use crate::request::{Request, text};
 use crate::state::App;
 
 /// `GET /metrics`.
-pub(crate) async fn metrics(app: Arc<App>) -> Result<Response<Body>, Refused> {
-    let written = off_thread(move || write(&app)).await?;
-    Ok(text("text/plain; version=0.0.4", written))
+pub(crate) fn metrics(app: &Arc<App>, _: &Request) -> Result<Response<Body>, Refused> {
+    Ok(text("text/plain; version=0.0.4", write(app)?))
 }
 
 fn write(app: &App) -> Result<String, Refused> {

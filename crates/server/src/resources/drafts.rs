@@ -15,11 +15,12 @@ use materia_contract::{CastStatus, Event, EventBody};
 use materia_engine::{PAGE_BYTES, blocking, off_thread};
 use serde_json::{Value, json as data};
 
-use crate::problem::Refused;
+use crate::driver;
+use crate::http::problem::Refused;
 use crate::projects::Served;
+use crate::projects::pending;
 use crate::request::{Request, json};
 use crate::state::App;
-use crate::{driver, pending};
 
 fn drafts_of(app: &App, asked: &Request) -> Result<Drafts, Refused> {
     let served = app.rooms.only(asked.query("project"))?;
@@ -27,26 +28,26 @@ fn drafts_of(app: &App, asked: &Request) -> Result<Drafts, Refused> {
 }
 
 /// `GET /api/drafts`.
-pub(crate) fn drafts(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn drafts(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     Ok(json(&DraftList { items: drafts_of(app, asked)?.list()? }))
 }
 
 /// `GET /api/drafts/{id}`.
-pub(crate) fn draft(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn draft(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let found = drafts_of(app, asked)?.get(asked.part("id"))?;
     let none = || Refused::unknown("there is no such draft; GET /api/drafts lists them");
     Ok(json(&found.ok_or_else(none)?))
 }
 
 /// `PUT /api/drafts/{id}`.
-pub(crate) fn keep(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn keep(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let body: DraftBody = asked.json()?;
     let version = version(asked)?;
     kept(drafts_of(app, asked)?.keep(asked.part("id"), version, body))
 }
 
 /// `DELETE /api/drafts/{id}`.
-pub(crate) fn throw_away(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn throw_away(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let version = version(asked)?;
     kept(drafts_of(app, asked)?.drop(asked.part("id"), version))
 }
@@ -74,7 +75,7 @@ fn version(asked: &Request) -> Result<u64, Refused> {
 }
 
 /// `POST /api/diff`.
-pub(crate) fn diff(asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn diff(_: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let DiffBody { from, to } = asked.json()?;
     let found = materia_compiler::diff(&from, &to);
     Ok(json(&found.map_err(|error| {
@@ -83,7 +84,7 @@ pub(crate) fn diff(asked: &Request) -> Result<Response<Body>, Refused> {
 }
 
 /// `POST /api/simulate`.
-pub(crate) fn simulate(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn simulate(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let body: WalkBody = asked.json()?;
     let served = app.rooms.only(body.project.as_deref())?;
     let checked = served.project.compile_given(&body.files, Some(&body.loadout));
@@ -105,7 +106,7 @@ pub(crate) fn simulate(app: &App, asked: &Request) -> Result<Response<Body>, Ref
 }
 
 /// `GET /api/casts/{id}/choices`.
-pub(crate) fn choices(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn choices(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let cast = asked.cast_here(app)?;
     let mut events: Vec<Event> = Vec::new();
     let mut seq = 0;
@@ -131,7 +132,7 @@ pub(crate) fn choices(app: &App, asked: &Request) -> Result<Response<Body>, Refu
 }
 
 /// `POST /api/link`.
-pub(crate) fn linked(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn linked(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let body: LinkBody = asked.json()?;
     let served = app.rooms.only(body.project.as_deref())?;
     let (loaded, mut findings) = materia_compiler::load_given(&served.project.sources, &body.files);

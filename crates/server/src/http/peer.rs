@@ -9,7 +9,7 @@ use std::sync::Arc;
 use materia_engine::off_thread;
 use tokio::sync::OnceCell;
 
-use crate::access::User;
+use crate::http::access::User;
 
 use materia_runners::Processes;
 

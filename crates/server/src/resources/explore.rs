@@ -10,8 +10,8 @@ use materia_app::{edit::simulate, project};
 use materia_contract::api::{ExploreRequest, ExploreView, ExploreWalk};
 use materia_engine::off_thread;
 
-use crate::limits::{EXPLORATION_MAX, EXPLORED_STATES_MAX};
-use crate::problem::Refused;
+use crate::http::limits::{EXPLORATION_MAX, EXPLORED_STATES_MAX};
+use crate::http::problem::Refused;
 use crate::request::{Request, json};
 use crate::spill::spilled;
 use crate::state::App;
@@ -26,7 +26,7 @@ impl Drop for CancelOnDrop {
 }
 
 /// `POST /api/explore`.
-pub(crate) async fn explore(app: Arc<App>, asked: Request) -> Result<Response<Body>, Refused> {
+pub(crate) async fn explore(app: Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let body: ExploreRequest = asked.json()?;
     let cancelled = Arc::new(AtomicBool::new(false));
     let _guard = CancelOnDrop(Arc::clone(&cancelled));

@@ -11,8 +11,8 @@ use materia_engine::Cursor;
 use serde_json::Value;
 use tokio::runtime::Handle;
 
-use crate::limits::{PAGE_MAX, PAGE_USUAL};
-use crate::problem::Refused;
+use crate::http::limits::{PAGE_MAX, PAGE_USUAL};
+use crate::http::problem::Refused;
 use crate::projects::{Broken, Cast, Served, ServedProject};
 use crate::request::{Request, json};
 use crate::state::App;
@@ -27,7 +27,7 @@ pub(crate) fn limit(asked: &Request) -> usize {
 }
 
 /// `GET /api/casts`.
-pub(crate) fn casts(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn casts(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let (limit, wanted) = (limit(asked), Wanted::of(asked)?);
     let mut page = Casts { items: Vec::new(), next: None, unreadable: Vec::new() };
     let opened = app.rooms.of_meant(asked.query("project"), &Handle::current())?;

@@ -17,7 +17,7 @@ use materia_engine::Journal;
 
 use tokio::runtime::Handle;
 
-use crate::problem::Refused;
+use crate::http::problem::Refused;
 use crate::projects::Served;
 use crate::request::{Request, json};
 use crate::state::App;
@@ -27,7 +27,7 @@ fn served(app: &App, asked: &Request) -> Result<Arc<Served>, Refused> {
 }
 
 /// `GET /api/config`.
-pub(crate) fn config(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn config(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let served = served(app, asked)?;
     let mut checked = served.project.check();
     checked.findings.extend(workspace::findings(&served.project, &checked.loaded));
@@ -36,7 +36,7 @@ pub(crate) fn config(app: &App, asked: &Request) -> Result<Response<Body>, Refus
 }
 
 /// `PUT /api/config/{layer}/{file}`.
-pub(crate) fn save(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn save(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let served = served(app, asked)?;
     let body: SaveBody = asked.json()?;
     let (layer, name) = (asked.part("layer"), asked.part("file"));
@@ -77,7 +77,7 @@ fn hash(text: &str) -> String {
 }
 
 /// `POST /api/check`.
-pub(crate) fn check(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn check(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let body: CheckBody = asked.json()?;
     let served = app.rooms.only(body.project.as_deref())?;
     let checked = served.project.check_given(&body.files);
@@ -93,7 +93,7 @@ pub(crate) fn check(app: &App, asked: &Request) -> Result<Response<Body>, Refuse
 }
 
 /// `GET /api/loadouts`.
-pub(crate) fn loadouts(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn loadouts(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let (loaded, _) = materia_compiler::load(&served(app, asked)?.project.sources);
     let active = materia_compiler::active_loadout(&loaded).map(str::to_owned);
     let items = loaded.config.loadouts.iter().map(|(name, doc)| CatalogItem {
@@ -106,7 +106,7 @@ pub(crate) fn loadouts(app: &App, asked: &Request) -> Result<Response<Body>, Ref
 }
 
 /// `GET /api/materia`.
-pub(crate) fn materia(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn materia(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let (loaded, _): (Loaded, _) = materia_compiler::load(&served(app, asked)?.project.sources);
     let items = loaded.config.materia.iter().map(|(name, doc)| CatalogItem {
         kind: Some(doc.kind.unwrap_or_default()),
@@ -140,7 +140,7 @@ fn item(name: &str, layer: Option<&Layer>) -> CatalogItem {
 }
 
 /// `GET /api/loadouts/{name}/bounds`.
-pub(crate) fn bounds(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn bounds(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let name = asked.part("name");
     let served = served(app, asked)?;
     let checked = served.project.compile(Some(name));
@@ -160,7 +160,7 @@ fn no_loadout() -> Refused {
 }
 
 /// `GET /api/loadouts/{name}`.
-pub(crate) fn loadout(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn loadout(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let name = asked.part("name");
     let served = served(app, asked)?;
     let checked = served.project.compile(Some(name));
