@@ -4,7 +4,7 @@ use materia_contract::{BlobHash, RunId};
 use materia_engine::{AppendError, Batch, Epoch, refusal_of_ended, status_after};
 
 use crate::connection::{Fault, Published};
-use crate::journal::Inner;
+use crate::inner::Inner;
 use crate::log::Log;
 use crate::message::{self, Kind, LastEvent, Meta};
 

@@ -19,12 +19,8 @@ use tokio::sync::watch;
 
 use crate::Options;
 use crate::open::{OpenError, Opened, bucket, open, unreachable, whole};
-use crate::todo::Buckets;
 
 pub(crate) use async_nats::jetstream::message::StreamMessage;
-
-/// How long a server may take to answer. A request without an answer is repeated.
-pub(crate) const ANSWER_WITHIN: Duration = Duration::from_secs(2);
 
 /// The wait before a request is repeated.
 pub(crate) const REPEAT_AFTER: Duration = Duration::from_millis(100);
@@ -68,6 +64,14 @@ pub struct ServerFacts {
     pub replicas: usize,
     /// The time of a lease.
     pub lease: Duration,
+}
+
+/// The buckets of workers, once they are there.
+#[derive(Default)]
+pub(crate) struct Buckets {
+    pub(crate) todo: tokio::sync::OnceCell<Stream>,
+    pub(crate) workers: tokio::sync::OnceCell<Stream>,
+    pub(crate) packs: tokio::sync::OnceCell<Stream>,
 }
 
 /// A connection, and the streams of a space.

@@ -7,7 +7,7 @@ use materia_engine::{AppendError, Epoch, PostError, Posted, Posting, ReadError, 
 
 use crate::append::Written;
 use crate::connection::Fault;
-use crate::journal::Inner;
+use crate::inner::Inner;
 use crate::log::{Log, Waiting};
 use crate::message::{Kind, Meta};
 

@@ -1,7 +1,6 @@
 //! Implements the engine's `Journal` port.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use materia_contract::time::wall_time;
 use materia_contract::{CastLine, Command, CommandId, RunId};
@@ -10,19 +9,13 @@ use materia_engine::{
     Lease, Lines, PAGE_BYTES, Page, PostError, Posted, Posting, ReadError, Receipt, Tail, follow,
     weight_of,
 };
-use tokio::sync::{OwnedMutexGuard, watch};
+use tokio::sync::watch;
 
 use crate::blobs::ObjectBlobs;
-use crate::connection::{Connection, Fault, ServerFacts};
-use crate::log::Log;
-use crate::message::Meta;
+use crate::connection::{Connection, ServerFacts};
+use crate::inner::Inner;
 use crate::open::OpenError;
-use crate::read::{self, Places};
-use crate::walk::Walk;
-use crate::{Options, lease};
-
-/// Runs of which something is remembered.
-const KNOWN_MAX: usize = 4_096;
+use crate::{Options, lease, read};
 
 /// A journal on NATS `JetStream`.
 #[derive(Clone)]
@@ -31,91 +24,6 @@ pub struct NatsJournal {
     blobs: ObjectBlobs,
     /// Changes whenever there may be more of any run; begun by the first who asks.
     changed: Arc<OnceLock<watch::Receiver<u64>>>,
-}
-
-/// The state of the tasks on the thread of the connection.
-pub(crate) struct Inner {
-    pub(crate) connection: Arc<Connection>,
-    pub(crate) blobs: ObjectBlobs,
-    known: Mutex<HashMap<RunId, Arc<Known>>>,
-    /// The messages of inboxes in which nothing waited.
-    pub(crate) quiet: Mutex<HashMap<RunId, usize>>,
-}
-
-/// Facts that are remembered of a run.
-#[derive(Default)]
-pub(crate) struct Known {
-    log: Arc<tokio::sync::Mutex<Log>>,
-    pub(crate) places: Mutex<Places>,
-    /// Its line in the list, as it began.
-    pub(crate) line: OnceLock<CastLine>,
-}
-
-impl From<Fault> for ReadError {
-    fn from(fault: Fault) -> Self {
-        Self::Storage(fault.to_string())
-    }
-}
-
-impl Inner {
-    /// Facts that are remembered of a run.
-    pub(crate) fn known(&self, run: &RunId) -> Arc<Known> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= KNOWN_MAX {
-            known.retain(|_, one| Arc::strong_count(one) > 1);
-        }
-        Arc::clone(known.entry(run.clone()).or_default())
-    }
-
-    /// How a run stands as far as it is known here.
-    pub(crate) async fn log(&self, run: &RunId) -> OwnedMutexGuard<Log> {
-        Arc::clone(&self.known(run).log).lock_owned().await
-    }
-
-    /// How a run stands now.
-    pub(crate) async fn fresh(&self, run: &RunId) -> Result<OwnedMutexGuard<Log>, Fault> {
-        let mut log = self.log(run).await;
-        self.refresh(run, &mut log).await?;
-        Ok(log)
-    }
-
-    /// Reads what is new of a run and its inbox.
-    pub(crate) async fn refresh(&self, run: &RunId, log: &mut Log) -> Result<(), Fault> {
-        self.refresh_for(run, log, None).await.map(drop)
-    }
-
-    /// The same; returns where a message of ours is that was stored behind the messages known before.
-    pub(crate) async fn refresh_for(
-        &self,
-        run: &RunId,
-        log: &mut Log,
-        ours: Option<&Meta>,
-    ) -> Result<Option<u64>, Fault> {
-        let of_run = self.connection.subject("run", run.as_str());
-        let (before, mut at) = (log.run_last, None);
-        // Messages of the run up to there are known already: most were written here.
-        if before > log.upto {
-            let inbox = self.connection.subject("inbox", run.as_str());
-            let walk = Walk::new(&self.connection, inbox, log.upto + 1).headers_only();
-            let mut walk = walk.until(before);
-            while let Some(found) = walk.next().await? {
-                log.take(found.sequence, false, Meta::read(&found.headers).as_ref());
-            }
-            log.reach_run();
-        }
-        let subject = self.connection.subject("*", run.as_str());
-        let mut walk = Walk::new(&self.connection, subject, log.upto + 1).headers_only();
-        while let Some(found) = walk.next().await? {
-            let meta = Meta::read(&found.headers);
-            let is_of_run = found.subject == of_run;
-            let is_ours = || ours.zip(meta.as_ref()).is_some_and(|(ours, it)| ours.is(it));
-            if is_of_run && is_ours() {
-                at = Some(found.sequence);
-            }
-            log.take(found.sequence, is_of_run, meta.as_ref());
-        }
-        Ok(at)
-    }
 }
 
 /// Does something on the thread of the connection.

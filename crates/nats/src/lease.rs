@@ -13,11 +13,11 @@ use tokio::sync::watch;
 
 use crate::append::Written;
 use crate::connection::{Connection, Fault, Published, StreamMessage};
+use crate::host::host_name;
 use crate::inbox::standing;
-use crate::journal::Inner;
+use crate::inner::Inner;
 use crate::log::Log;
 use crate::message::Kind;
-use crate::todo::host_name;
 
 /// The header with which a key is removed.
 const OPERATION: &str = "KV-Operation";

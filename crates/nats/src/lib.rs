@@ -7,7 +7,9 @@
 mod append;
 mod blobs;
 mod connection;
+mod host;
 mod inbox;
+mod inner;
 mod journal;
 mod lease;
 mod list;
@@ -23,10 +25,11 @@ mod walk;
 
 pub use blobs::ObjectBlobs;
 pub use connection::ServerFacts;
+pub use host::host_name;
 pub use journal::NatsJournal;
 pub use lease::Driver;
 pub use monitor::syncs_always;
 pub use open::OpenError;
 pub use options::{BadOption, Options, Space};
 pub use packs::{FilesAt, StoredBase, StoredPack};
-pub use todo::{InTodo, Sent, Todo, TodoList, host_name};
+pub use todo::{InTodo, Sent, Todo, TodoList};

@@ -6,7 +6,7 @@ use materia_contract::{CastLine, CastStatus, EventBody, RunId};
 use materia_engine::{Cursor, Lines, ReadError, line_bytes};
 
 use crate::connection::Fault;
-use crate::journal::Inner;
+use crate::inner::Inner;
 use crate::message::Meta;
 use crate::walk::Found;
 

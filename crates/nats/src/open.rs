@@ -13,7 +13,9 @@ use async_nats::jetstream::{self, Context, ErrorCode};
 use async_nats::{Client, ConnectErrorKind, ConnectOptions, ServerAddr};
 
 use crate::Options;
-use crate::connection::ANSWER_WITHIN;
+
+/// How long a server may take to answer. A request without an answer is repeated.
+const ANSWER_WITHIN: Duration = Duration::from_secs(2);
 
 /// How long a server may take to accept a connection.
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);

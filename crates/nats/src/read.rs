@@ -1,6 +1,5 @@
 //! Reads the records of a run, and follows it.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -13,38 +12,12 @@ use materia_engine::{Page, ReadError, record_bytes};
 use tokio::sync::watch;
 
 use crate::connection::{Connection, Fault};
-use crate::journal::Inner;
+use crate::inner::Inner;
 use crate::message::{self, Kind, Meta};
 use crate::walk::{Found, Walk};
 
 /// The wait before a lost consumer is made again.
 const AGAIN_AFTER: Duration = Duration::from_millis(500);
-
-/// Places that are remembered of one run.
-const PLACES_MAX: usize = 1_024;
-
-/// Where some decisions of a run are: their first event, and their message.
-#[derive(Debug, Default)]
-pub(crate) struct Places(BTreeMap<u64, u64>);
-
-impl Places {
-    /// The last place that is known to be at an event or before it.
-    fn before(&self, seq: u64) -> (u64, u64) {
-        self.0.range(..=seq).next_back().map_or((1, 1), |(first, at)| (*first, *at))
-    }
-
-    fn note(&mut self, first: u64, at: u64) {
-        if self.0.len() >= PLACES_MAX {
-            // Every second one is enough to begin near any place.
-            let mut keep = false;
-            self.0.retain(|_, _| {
-                keep = !keep;
-                keep
-            });
-        }
-        self.0.insert(first, at);
-    }
-}
 
 impl Inner {
     /// A page of records behind a place.
@@ -168,23 +141,4 @@ async fn watch_once(
         tell.send_modify(|times| *times += 1);
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_place_at_or_before_an_event_is_found() {
-        let mut places = Places::default();
-        assert_eq!(places.before(7), (1, 1));
-        for first in 1..=5_000_u64 {
-            places.note(first * 2 - 1, first * 10);
-        }
-        assert!(places.0.len() <= PLACES_MAX);
-        for seq in [1, 2, 500, 9_999, 20_000] {
-            let (first, at) = places.before(seq);
-            assert!(first <= seq && at == (first + 1) * 5, "{seq}: {first} {at}");
-        }
-    }
 }

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use crate::connection::{Connection, Fault};
+use crate::host::host_name;
 use crate::journal::NatsJournal;
 use crate::lease::{self, Driver};
 use crate::open::{bucket, made};
@@ -102,21 +103,6 @@ pub struct InTodo {
     pub todo: Option<Todo>,
     /// The version of this entry.
     pub revision: u64,
-}
-
-/// The name of this machine.
-#[must_use]
-pub fn host_name() -> String {
-    let name = rustix::system::uname();
-    name.nodename().to_string_lossy().into_owned()
-}
-
-/// The buckets, once they are there.
-#[derive(Default)]
-pub(crate) struct Buckets {
-    todo: tokio::sync::OnceCell<Stream>,
-    workers: tokio::sync::OnceCell<Stream>,
-    pub(crate) packs: tokio::sync::OnceCell<Stream>,
 }
 
 impl Connection {
