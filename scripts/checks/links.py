@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every link between pages leads to a file and to a heading that exist."""
+"""Every link between pages leads to a file and to a heading that exist; so does every path on the page of the architecture."""
 
 import re
 import sys
@@ -9,6 +9,9 @@ from urllib.parse import unquote
 ROOT = Path(__file__).resolve().parents[2]
 SKIPPED = {"node_modules", "target", ".git"}
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+ARCHITECTURE = ROOT / "docs" / "architecture.md"
+FOLDERS = "|".join(sorted(path.name for path in ROOT.iterdir() if path.is_dir() and path.name not in SKIPPED))
+PATH = re.compile(rf"`((?:{FOLDERS})/[^`\s]*)`")
 HEADING = re.compile(r"^#{1,6} +(.+?)\s*$", re.MULTILINE)
 
 
@@ -50,9 +53,12 @@ def main():
                 wrong.append(f"{page.relative_to(ROOT)}: {target} does not exist")
             elif anchor and path.suffix == ".md" and anchor not in anchors(path):
                 wrong.append(f"{page.relative_to(ROOT)}: {target} names no heading")
+    paths = PATH.findall(ARCHITECTURE.read_text())
+    name = ARCHITECTURE.relative_to(ROOT)
+    wrong += [f"{name}: `{path}` does not exist" for path in paths if not (ROOT / path).exists()]
     print("\n".join(wrong), file=sys.stderr)
-    print(f"{links} links between pages, {len(wrong)} faults")
-    sys.exit(1 if wrong or not links else 0)
+    print(f"{links} links between pages and {len(paths)} paths of the architecture, {len(wrong)} faults")
+    sys.exit(1 if wrong or not links or not paths else 0)
 
 
 if __name__ == "__main__":
