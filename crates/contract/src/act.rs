@@ -7,6 +7,36 @@ use uuid::Uuid;
 
 use crate::{Budget, EnvelopeKind, GlobalMode, NodeBudgets, NodeId, Pace, PayloadStatus};
 
+/// An actor: `person`, `timeline`, or the name of a program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Actor(std::borrow::Cow<'static, str>);
+
+impl Actor {
+    /// A person at a terminal.
+    pub const PERSON: Self = Self(std::borrow::Cow::Borrowed("person"));
+    /// The timeline of a script.
+    pub const TIMELINE: Self = Self(std::borrow::Cow::Borrowed("timeline"));
+
+    /// A person at a terminal, the default actor.
+    #[must_use]
+    pub fn person() -> Self {
+        Self::PERSON
+    }
+
+    /// An actor of that name.
+    #[must_use]
+    pub fn named(name: impl Into<String>) -> Self {
+        Self(std::borrow::Cow::Owned(name.into()))
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 /// One thing done to a run, by a person, a program or a timeline: the one vocabulary of the command
 /// line, the inbox, recorded inputs, suggestions and timelines.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::Micros;
 use crate::{
-    CommandId, Event, EventBody, Input, InputOf, JOURNAL_VERSION_OF_PROJECT, NextTick, Report,
-    TurnOutcome,
+    Actor, CommandId, Event, EventBody, Input, InputOf, JOURNAL_VERSION_OF_PROJECT, NextTick,
+    Report, TurnOutcome,
 };
 
 /// Input and circumstances of a decision, as the journal stores them.
@@ -44,36 +44,6 @@ pub const RULES_VERSION: u32 = 5;
 
 /// The rules of the first program whose runs are still read.
 const RULES_LEAST: u32 = 3;
-
-/// An actor: `person`, `timeline`, or the name of a program.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub struct Actor(std::borrow::Cow<'static, str>);
-
-impl Actor {
-    /// A person at a terminal.
-    pub const PERSON: Self = Self(std::borrow::Cow::Borrowed("person"));
-    /// The timeline of a script.
-    pub const TIMELINE: Self = Self(std::borrow::Cow::Borrowed("timeline"));
-
-    /// A person at a terminal, the default actor.
-    #[must_use]
-    pub fn person() -> Self {
-        Self::PERSON
-    }
-
-    /// An actor of that name.
-    #[must_use]
-    pub fn named(name: impl Into<String>) -> Self {
-        Self(std::borrow::Cow::Owned(name.into()))
-    }
-
-    /// The name.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
 
 /// An input whose larger parts are in the events of its decision.
 pub type RecordedInput = InputOf<InFirstEvent, ReportedIn>;

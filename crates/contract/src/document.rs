@@ -4,6 +4,7 @@
 //! JSON Schema under `schemas/` is generated from these types; the compiler checks documents against the same schema
 //! before it interprets them.
 
+mod agents;
 mod edge;
 mod keywords;
 mod limits;
@@ -17,8 +18,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{AgentDoc, PricesDoc};
-
+pub use agents::*;
 pub use edge::*;
 pub use keywords::*;
 pub use limits::*;

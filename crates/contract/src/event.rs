@@ -32,7 +32,7 @@ pub use delivery::{
 };
 pub use layers::PromptLayer;
 pub use loops::{CursorAdvanced, FollowUpCaptured, ItemSkipped, LoopEntered, LoopExhausted};
-pub use of_turn::{OfTurn, TurnEnd};
+pub use of_turn::{OfTurn, Outcome, TurnEnd};
 pub use people::{
     ApprovalDenied, ApprovalGiven, ApprovalRequested, MessageReceived, Mode, ModeChanged,
     SocketFinished, TimelineReached, TurnRequested,
@@ -42,9 +42,8 @@ pub use route::{
     StatePatched,
 };
 pub use run::{
-    ErrorCode, ForkedFrom, GlobalMode, Pace, RunAborted, RunCompleted, RunCreated, RunFailed,
-    RunResumed, RunRevived, RunWaiting, ScriptBinding, ScriptEntry, SpaceApproval, StartKey,
-    WaitReason,
+    ErrorCode, ForkedFrom, RunAborted, RunCompleted, RunCreated, RunFailed, RunResumed, RunRevived,
+    RunWaiting, ScriptBinding, ScriptEntry, SpaceApproval, StartKey, WaitReason,
 };
 pub use turn::{
     Artifact, Cause, FULL_STDOUT, InterruptReason, LeftFile, SessionRef, Transcript, TurnCompleted,

@@ -5,7 +5,6 @@
 //! rendering and hashing. Files, clocks, threads and the rules of a run are not allowed.
 
 mod act;
-mod agents;
 mod amount;
 mod answer;
 pub mod api;
@@ -27,6 +26,7 @@ mod id;
 mod input;
 mod label;
 mod link;
+mod mode;
 pub mod number;
 mod path;
 pub mod path_tokens;
@@ -40,7 +40,6 @@ pub mod time;
 mod utility_input;
 
 pub use act::*;
-pub use agents::*;
 pub use amount::*;
 pub use blob::{Blob, BlobFault, BlobHash};
 pub use canonical::*;
@@ -57,6 +56,7 @@ pub use id::*;
 pub use input::*;
 pub use label::*;
 pub use link::*;
+pub use mode::*;
 pub use path::*;
 pub use path_tokens::Folders;
 pub use plan::*;

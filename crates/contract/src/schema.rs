@@ -9,9 +9,8 @@ mod on {
     use std::borrow::Cow;
 
     use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-    use serde_json::{Map, Value};
 
-    use crate::{Amount, UtilityInput};
+    use crate::Amount;
 
     impl JsonSchema for Amount {
         fn inline_schema() -> bool {
@@ -24,17 +23,6 @@ mod on {
 
         fn json_schema(_: &mut SchemaGenerator) -> Schema {
             json_schema!({ "type": "number" })
-        }
-    }
-
-    impl JsonSchema for UtilityInput {
-        fn schema_name() -> Cow<'static, str> {
-            "UtilityInput".into()
-        }
-
-        /// The object that `materia events --json` prints.
-        fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-            Map::<String, Value>::json_schema(generator)
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Amount, NodeId, RunFailed, RunId, RunWaiting};
+use crate::{Amount, NodeId, Outcome, RunFailed, RunId, RunWaiting};
 
 /// Where a run stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -179,22 +179,6 @@ pub struct Visit {
     /// True where a person refused the turn and it counts as not satisfied (`deny --route`): it did not run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub refused: bool,
-}
-
-/// How an attempt ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Outcome {
-    /// With a result.
-    Completed,
-    /// With an output that broke its contract.
-    Rejected,
-    /// Without a result.
-    Failed,
-    /// With an unknown result.
-    Interrupted,
-    /// Not yet.
-    Running,
 }
 
 /// Usage of a run.

@@ -19,6 +19,18 @@ pub struct UtilityInput {
     whole: Option<Arc<Value>>,
 }
 
+#[cfg(feature = "schemas")]
+impl JsonSchema for UtilityInput {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "UtilityInput".into()
+    }
+
+    /// The object that `materia events --json` prints.
+    fn json_schema(generator: &mut crate::schema::SchemaGenerator) -> crate::schema::Schema {
+        serde_json::Map::<String, Value>::json_schema(generator)
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 enum Kept {
     /// As journals before version 3 have it.

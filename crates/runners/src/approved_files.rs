@@ -15,7 +15,7 @@ use materia_engine::{Pinned, TurnFault, TurnJob, TurnReport};
 use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 
-use crate::supervise::protocol::RawPath;
+use crate::raw_path::RawPath;
 
 /// The hash of a file by its name in the project and its content, and its first bytes. What cannot be read, and what
 /// is no plain file, counts as empty.

@@ -22,6 +22,7 @@ mod guard;
 mod leftovers;
 mod mock;
 mod planning;
+mod raw_path;
 mod redact;
 mod scripted;
 mod side_output;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use materia_contract::{Condition, END, ErrorCode, Event, EventBody};
 use serde_json::Value;
 
-use crate::obligations::{Exit, Obligation, Outcome, Paid};
+use crate::owed::{Exit, Obligation, Outcome, Paid};
 use crate::state::{AtLoop, Verifier};
 use crate::wiring::Wiring;
 use crate::{Checked, hold};

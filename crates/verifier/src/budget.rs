@@ -4,7 +4,7 @@ use materia_contract::{
     Amount, BudgetBound, BudgetWarned, Event, NodeBudgets, StorageMeasured, TurnOutput,
 };
 
-use crate::life::Life;
+use crate::state::Life;
 use crate::state::Verifier;
 use crate::wiring::Wiring;
 use crate::{Checked, hold};
@@ -52,7 +52,7 @@ impl Verifier {
         self.storage = Some(*data);
         if self.life != Life::Running {
             // Nothing follows in a run that waits.
-            self.decision.part = crate::order::Part::Rest;
+            self.decision.part = crate::state::Part::Rest;
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use materia_contract::time::Micros;
 use materia_contract::{Event, NodeId, RunId, Uuid, derived_id};
 
-use crate::order::Part;
+use crate::state::Part;
 use crate::state::{Decision, Verifier};
 use crate::wiring::Wiring;
 use crate::{Checked, Objection, hold};

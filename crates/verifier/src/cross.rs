@@ -8,9 +8,10 @@ use materia_contract::{
 };
 use serde_json::Value;
 
-use crate::obligations::{Obligation, Outcome, Paid};
+use crate::owed::{Obligation, Outcome, Paid};
+use crate::parts::Waiting;
 use crate::shorten::is_preview;
-use crate::state::{Caught, Verifier, Waiting};
+use crate::state::{Caught, Verifier};
 use crate::timers::micros;
 use crate::trail::Trail;
 use crate::wiring::Wiring;

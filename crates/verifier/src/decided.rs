@@ -3,7 +3,7 @@
 use materia_contract::{Acting, Decided, Do, MomentOf, NextTick, RecordedInput, ReportedIn};
 
 use crate::files;
-use crate::life::Life;
+use crate::state::Life;
 use crate::state::{Decision, Verifier};
 use crate::{Checked, Objection, hold};
 

@@ -3,9 +3,10 @@
 use materia_contract::{ErrorCode, Event, EventBody};
 use serde_json::Value;
 
-use crate::obligations::{Obligation, Outcome, Paid};
+use crate::owed::{Obligation, Outcome, Paid};
+use crate::parts::{ItemId, ListId};
 use crate::shorten::is_reason_of;
-use crate::state::{Held, ItemId, ListId, Verifier, Why};
+use crate::state::{Held, Verifier, Why};
 use crate::wiring::Wiring;
 use crate::{Checked, hold};
 

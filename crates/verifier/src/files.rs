@@ -3,53 +3,17 @@
 use std::collections::BTreeMap;
 
 use materia_contract::{
-    Acting, ErrorCode, FileState, FilesFound, GoOnFrom, InterruptReason, MomentOf, RecordedInput,
-    RunCreated, RunResumed, TurnInterrupted, TurnOutput, TurnStarted,
+    Acting, ErrorCode, FilesFound, GoOnFrom, InterruptReason, MomentOf, RecordedInput, RunCreated,
+    RunResumed, TurnInterrupted, TurnOutput, TurnStarted,
 };
 
-use crate::life::Life;
-use crate::state::{Decision, Verifier};
+use crate::held_files::{Files, Holds, OfTurn, Resumed};
+use crate::state::{Decision, Life, Verifier};
 use crate::wiring::Wiring;
 use crate::{Checked, Objection, hold};
 
 /// The first version of the event vocabulary that knows workspaces.
 const SINCE_VERSION: u32 = 6;
-
-/// The files of a run, as its events say.
-#[derive(Debug)]
-pub(crate) struct Files {
-    /// Those that the last event names.
-    last: FileState,
-    holds: Holds,
-    off_base: bool,
-    publishing: bool,
-    published: bool,
-    /// The turns in flight.
-    turns: BTreeMap<u64, OfTurn>,
-}
-
-#[derive(Debug)]
-struct OfTurn {
-    start: FileState,
-    /// Whether the files are put back before it starts.
-    put_back: bool,
-    /// Whether they would have to be, so that only the runtime can answer it.
-    ran: bool,
-    alone: bool,
-}
-
-/// State of the checkout.
-#[derive(Debug, PartialEq)]
-enum Holds {
-    /// The last files.
-    Last,
-    /// Something that is put back before the next turn.
-    Leftovers,
-    /// The events do not say.
-    Unknown,
-    /// Files that were changed from outside the run.
-    Others(FileState),
-}
 
 impl Verifier {
     pub(crate) fn begins_with_files(&mut self, data: &RunCreated) -> Checked {
@@ -256,20 +220,6 @@ impl Verifier {
     pub(crate) fn has_published(&self) -> bool {
         self.files.as_ref().is_none_or(|files| files.published)
     }
-}
-
-/// How a run went on.
-#[derive(Debug)]
-pub(crate) struct Resumed {
-    seq: u64,
-    files: Option<FileState>,
-    put_back: bool,
-    /// The files that were changed from outside the run.
-    others: Option<FileState>,
-    /// Whether the events named the files that the checkout held.
-    known: bool,
-    /// Whether it held what an interrupted turn left.
-    leftovers: bool,
 }
 
 /// The files that a decision says were found are those of its input.

@@ -7,9 +7,9 @@ use materia_contract::{Consume, CursorAdvanced, Event, EventBody, Path, Uuid};
 use serde_json::Value;
 
 use crate::lookup::Scope;
-use crate::obligations::{Obligation, Paid};
-use crate::start::Starting;
-use crate::state::{ItemId, Iteration, ListId, Verifier, Waiting};
+use crate::owed::{Obligation, Paid, Starting};
+use crate::parts::{ItemId, ListId, Waiting};
+use crate::state::{Iteration, Verifier};
 use crate::trail::Trail;
 use crate::wiring::Wiring;
 use crate::{Checked, hold};

@@ -6,7 +6,7 @@ use materia_contract::{
 use serde_json::Value;
 
 use crate::lookup::Scope;
-use crate::obligations::{Exit, Obligation, Outcome, Paid};
+use crate::owed::{Exit, Obligation, Outcome, Paid};
 use crate::shorten::{is_reason_of, item_key};
 use crate::state::{Traversed, Verifier};
 use crate::wiring::Wiring;

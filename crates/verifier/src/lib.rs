@@ -25,6 +25,7 @@ mod cross;
 mod decided;
 mod fail;
 mod files;
+mod held_files;
 mod items;
 mod leave;
 mod life;
@@ -32,6 +33,8 @@ mod lookup;
 mod money;
 mod obligations;
 mod order;
+mod owed;
+mod parts;
 mod people;
 mod precedence;
 mod read;
@@ -41,6 +44,7 @@ mod stall;
 mod start;
 mod state;
 mod timers;
+mod traces;
 mod trail;
 mod turn_input;
 mod turns;
@@ -49,7 +53,7 @@ mod wiring;
 use materia_contract::time::Micros;
 use materia_contract::{Event, EventBody, NodeId, Pace, Plan, RunId, WaitReason};
 
-pub use life::Life;
+pub use state::Life;
 pub use state::Verifier;
 
 /// Why an event cannot stand where it does.

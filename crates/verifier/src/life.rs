@@ -7,31 +7,14 @@ use materia_contract::{
     RunRevived, RunWaiting, Trigger, Uuid, WaitReason, derived_id, path_tokens,
 };
 
-use crate::obligations::{Obligation, Outcome};
-use crate::order::Part;
-use crate::state::{
-    AtLoop, AtNode, Beginning, Decision, Last, OnWay, Spent, Verifier, Waiting, Why,
-};
+use crate::owed::{Obligation, Outcome};
+use crate::parts::Waiting;
+use crate::state::Life;
+use crate::state::Part;
+use crate::state::{AtLoop, AtNode, Beginning, Decision, Last, OnWay, Spent, Verifier, Why};
 use crate::trail::Trail;
 use crate::wiring::Wiring;
 use crate::{Checked, hold};
-
-/// Where a run is in its life.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Life {
-    /// Nothing has happened yet.
-    New,
-    /// Turns run, or are about to.
-    Running,
-    /// It rests until a person does something.
-    Waiting,
-    /// It reached its end.
-    Completed,
-    /// It stopped short.
-    Failed,
-    /// A person ended it.
-    Aborted,
-}
 
 impl Verifier {
     /// For a new run; `run.created` gives the plan.

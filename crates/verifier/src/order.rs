@@ -2,47 +2,10 @@
 
 use materia_contract::{Do, Event, EventBody, InterruptReason, Mode};
 
-use crate::obligations::Obligation;
+use crate::owed::Obligation;
+use crate::state::Part;
 use crate::state::Verifier;
 use crate::{Checked, hold};
-
-/// The parts of a decision, in their order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Part {
-    Beginning,
-    /// Turns end; a run is created, revived, given another budget.
-    Ends,
-    /// A run that stood still goes on.
-    Resumed,
-    /// Payloads and acts of people and of the timeline.
-    Arrivals,
-    Timers,
-    ModeChanges,
-    Starts,
-    Warnings,
-    Blocked,
-    Questions,
-    /// The run rests or ends.
-    Rest,
-}
-
-impl Part {
-    fn words(self) -> &'static str {
-        match self {
-            Self::Beginning => "its beginning",
-            Self::Ends => "turns that end",
-            Self::Resumed => "the run going on",
-            Self::Arrivals => "arrivals",
-            Self::Timers => "timers",
-            Self::ModeChanges => "changes of mode",
-            Self::Starts => "starts",
-            Self::Warnings => "warnings",
-            Self::Blocked => "blocked sockets",
-            Self::Questions => "questions",
-            Self::Rest => "its rest",
-        }
-    }
-}
 
 impl Verifier {
     /// An event that pays no debt opens a part of the decision.

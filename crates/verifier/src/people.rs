@@ -5,11 +5,11 @@ use materia_contract::{
     MessageReceived, Mode, ModeChanged, Pace, SocketFinished, TimelineReached, TurnRequested,
 };
 
-use crate::life::Life;
-use crate::obligations::Obligation;
-use crate::stall::Traces;
-use crate::start::Starting;
-use crate::state::{Consent, Rounds, Verifier, Waiting};
+use crate::owed::{Obligation, Starting};
+use crate::parts::Waiting;
+use crate::state::Life;
+use crate::state::{Consent, Rounds, Verifier};
+use crate::traces::Traces;
 use crate::trail::Trail;
 use crate::{Checked, hold};
 
@@ -47,7 +47,7 @@ impl Verifier {
         self.owed.push(Obligation::Attached { node, payload });
         if self.life != Life::Running {
             // Nothing follows in a run that waits.
-            self.decision.part = crate::order::Part::Rest;
+            self.decision.part = crate::state::Part::Rest;
         }
         Ok(())
     }
@@ -183,7 +183,7 @@ impl Verifier {
         }
         hold!(self, self.agents != data.agents, "the same answer as before");
         self.agents.clone_from(&data.agents);
-        self.decision.part = crate::order::Part::Rest;
+        self.decision.part = crate::state::Part::Rest;
         self.decision.only_agents = true;
         Ok(())
     }
@@ -206,7 +206,7 @@ impl Verifier {
         }
         if self.life != Life::Running {
             // Nothing follows in a run that waits.
-            self.decision.part = crate::order::Part::Rest;
+            self.decision.part = crate::state::Part::Rest;
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 
 use materia_contract::{ErrorCode, Event, EventBody, Pace, Trigger, Uuid};
 
-use crate::obligations::{Obligation, Paid};
+use crate::owed::{Obligation, Paid};
 use crate::state::{Held, Started, Verifier, Why};
 use crate::wiring::Wiring;
 use crate::{Checked, hold};

@@ -7,7 +7,7 @@ use materia_contract::{
 use serde_json::{Map, Value, json};
 
 use crate::lookup::{Scope, assign};
-use crate::obligations::{Paid, Patch};
+use crate::owed::{Paid, Patch};
 use crate::state::Verifier;
 use crate::wiring::Wiring;
 use crate::{Checked, hold};

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use materia_contract::{Condition, Event, ItemSkipped, Timer, Uuid};
 
-use crate::life::Life;
-use crate::obligations::{Exit, Obligation, Outcome};
+use crate::owed::{Exit, Obligation, Outcome};
 use crate::shorten::item_key;
+use crate::state::Life;
 use crate::state::{Verifier, Why};
 use crate::trail::Trail;
 use crate::wiring::Wiring;
@@ -105,7 +105,7 @@ impl Verifier {
         node: usize,
         region: usize,
         event: Option<&Event>,
-    ) -> Checked<crate::obligations::Paid> {
+    ) -> Checked<crate::owed::Paid> {
         let count = self.loops[region].items.as_ref().map_or(0, |items| items.len());
         let verdict = match chart.node(node).advance {
             Some(Condition::Satisfied) => Some(true),

@@ -6,26 +6,13 @@ use materia_contract::{
 };
 
 use crate::life::runs_by_itself;
-use crate::obligations::{Obligation, Paid};
+use crate::owed::{Obligation, Paid, Starting};
+use crate::parts::Waiting;
 use crate::precedence::{Kind, is_paid};
-use crate::state::{Held, Verifier, Waiting, Why};
+use crate::state::{Held, Verifier, Why};
 use crate::trail::Trail;
 use crate::wiring::Wiring;
 use crate::{Checked, hold};
-
-/// A node that takes its inputs.
-#[derive(Debug, Default)]
-pub(crate) struct Starting {
-    pub(crate) node: usize,
-    /// The inputs that it must take, in order, and how many were taken.
-    pub(crate) takes: Vec<(Micros, Uuid)>,
-    pub(crate) taken: usize,
-    pub(crate) trail: Trail,
-    /// Whether a `foreach` has begun: its inputs go into all of its turns.
-    pub(crate) entered: bool,
-    /// Where a person refused the turn and the runtime answers it: the reason, or nothing.
-    pub(crate) refused: Option<String>,
-}
 
 impl Verifier {
     /// The first event of a start.

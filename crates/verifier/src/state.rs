@@ -10,12 +10,11 @@ use materia_contract::{
 };
 use serde_json::{Map, Value};
 
-use crate::files::{Files, Resumed};
-use crate::life::Life;
+use crate::held_files::{Files, Resumed};
 use crate::money::Cost;
-use crate::obligations::Obligation;
-use crate::order::Part;
-use crate::stall::Traces;
+use crate::owed::Obligation;
+use crate::parts::{ItemId, Waiting};
+use crate::traces::Traces;
 use crate::trail::Trail;
 use crate::wiring::Wiring;
 
@@ -96,6 +95,61 @@ pub(crate) struct Beginning {
     pub(crate) forked_at: Option<u64>,
     /// Whose ids the first events have.
     pub(crate) written_by: Vec<(RunId, u64)>,
+}
+
+/// Where a run is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Life {
+    /// Nothing has happened yet.
+    New,
+    /// Turns run, or are about to.
+    Running,
+    /// It rests until a person does something.
+    Waiting,
+    /// It reached its end.
+    Completed,
+    /// It stopped short.
+    Failed,
+    /// A person ended it.
+    Aborted,
+}
+
+/// The parts of a decision, in their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Part {
+    Beginning,
+    /// Turns end; a run is created, revived, given another budget.
+    Ends,
+    /// A run that stood still goes on.
+    Resumed,
+    /// Payloads and acts of people and of the timeline.
+    Arrivals,
+    Timers,
+    ModeChanges,
+    Starts,
+    Warnings,
+    Blocked,
+    Questions,
+    /// The run rests or ends.
+    Rest,
+}
+
+impl Part {
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Beginning => "its beginning",
+            Self::Ends => "turns that end",
+            Self::Resumed => "the run going on",
+            Self::Arrivals => "arrivals",
+            Self::Timers => "timers",
+            Self::ModeChanges => "changes of mode",
+            Self::Starts => "starts",
+            Self::Warnings => "warnings",
+            Self::Blocked => "blocked sockets",
+            Self::Questions => "questions",
+            Self::Rest => "its rest",
+        }
+    }
 }
 
 /// The decision under way.
@@ -219,31 +273,6 @@ impl Rounds {
         }
         self.count = self.count.saturating_add(1);
     }
-}
-
-/// A payload that was neither consumed nor dropped.
-#[derive(Debug, Clone)]
-pub(crate) struct Waiting {
-    pub(crate) id: Uuid,
-    pub(crate) ts: Micros,
-    pub(crate) way: Option<usize>,
-    pub(crate) tick: bool,
-    pub(crate) trail: Trail,
-}
-
-/// One work item: its loop, the number of the loop's entry, its position (D21).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ItemId {
-    pub(crate) list: ListId,
-    pub(crate) entry: u32,
-    pub(crate) index: u32,
-}
-
-/// The list of an item.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ListId {
-    Loop(usize),
-    Foreach(usize),
 }
 
 /// Where a `foreach` stands.

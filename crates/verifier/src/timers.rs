@@ -3,8 +3,9 @@
 use materia_contract::time::Micros;
 use materia_contract::{Event, EventBody, NextTick, Timer, TimerFired};
 
-use crate::obligations::{Obligation, Paid};
-use crate::state::{Verifier, Waiting, Why};
+use crate::owed::{Obligation, Paid};
+use crate::parts::Waiting;
+use crate::state::{Verifier, Why};
 use crate::trail::Trail;
 use crate::wiring::Wiring;
 use crate::{Checked, hold};

@@ -8,7 +8,7 @@ use materia_contract::{
 };
 use serde_json::Value;
 
-use crate::obligations::Obligation;
+use crate::owed::Obligation;
 use crate::shorten::{is_preview, item_key};
 use crate::state::{Held, Position, Started, Verifier, Why};
 use crate::trail::Trail;

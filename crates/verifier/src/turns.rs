@@ -9,10 +9,10 @@ use materia_contract::{
 };
 use serde_json::Value;
 
-use crate::life::Life;
-use crate::obligations::{Obligation, Paid, Patch};
+use crate::owed::{Obligation, Paid, Patch};
 use crate::read::{Reading, state_in};
 use crate::shorten::beginning;
+use crate::state::Life;
 use crate::state::{Caught, Held, Last, Started, Verifier, Why};
 use crate::timers::micros;
 use crate::wiring::Wiring;

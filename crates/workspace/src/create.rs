@@ -12,10 +12,11 @@ use materia_safe_fs::Folder;
 use crate::fault::{At as _, Fault};
 use crate::git::{LIST_BYTES_MAX, WRITE_TIME_MAX, quoted};
 use crate::location::Place;
+use crate::look::Look;
 use crate::project::{Base, Project};
 use crate::ref_list::{self, Target};
 use crate::settings::{PATTERNS_BYTES_MAX, quote};
-use crate::snapshot::{Look, Seen};
+use crate::snapshot::Seen;
 use crate::transfer::{Written, transfer};
 use crate::workspace::{MADE, Opened, Workspace, copy_index, open};
 

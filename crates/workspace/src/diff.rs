@@ -2,8 +2,8 @@
 
 use crate::fault::Fault;
 use crate::git::{Git, LIST_BYTES_MAX};
+use crate::look::check_object;
 use crate::project::Project;
-use crate::snapshot::check_object;
 use crate::workspace::Workspace;
 
 /// Without external programs, and without a look into submodules.

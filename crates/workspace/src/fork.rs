@@ -6,9 +6,9 @@ use crate::create::furnish;
 use crate::fault::Fault;
 use crate::git::{Git, LIST_BYTES_MAX};
 use crate::location::Place;
+use crate::look::Look;
 use crate::project::{Base, Project};
 use crate::ref_list::{Listing, Target};
-use crate::snapshot::Look;
 use crate::transfer::{Written, transfer};
 use crate::workspace::{Opened, Workspace, open};
 

@@ -10,11 +10,11 @@ use std::path::Path;
 use crate::fault::{At as _, Fault};
 use crate::fork::missing;
 use crate::git::{Git, LIST_BYTES_MAX, WRITE_TIME_MAX};
+use crate::look::{Look, check_object};
 use crate::project::Project;
 use crate::publish::PublishRefusal;
 use crate::ref_list::is_id;
 use crate::settings::PATTERNS_BYTES_MAX;
-use crate::snapshot::{Look, check_object};
 use crate::transfer::{PACK, Written, count, packed, reading, with_tree};
 use crate::workspace::{Workspace, is_ancestor};
 

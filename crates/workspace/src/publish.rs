@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use crate::fault::Fault;
 use crate::fork::missing;
 use crate::git::WRITE_TIME_MAX;
+use crate::look::Look;
 use crate::project::Project;
 use crate::settings::Identity;
-use crate::snapshot::Look;
 use crate::transfer::{Written, transfer};
 use crate::workspace::Workspace;
 

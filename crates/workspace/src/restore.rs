@@ -9,8 +9,9 @@ use materia_safe_fs::Folder;
 
 use crate::fault::{At as _, Fault};
 use crate::git::{LIST_BYTES_MAX, WRITE_TIME_MAX};
+use crate::look::Look;
 use crate::ref_list::{self, Listing, OURS, Target};
-use crate::snapshot::{HEAD_LOG, Look};
+use crate::snapshot::HEAD_LOG;
 use crate::workspace::Workspace;
 
 /// Entries that stay in the git folder of the worktree; all others belong to unfinished operations.

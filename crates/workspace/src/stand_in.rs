@@ -15,12 +15,13 @@ use materia_safe_fs::Folder;
 use crate::fault::{At as _, Fault};
 use crate::git::{Git, LIST_BYTES_MAX, quoted};
 use crate::location::{Place, check_id};
+use crate::look::check_object;
 use crate::packs::take;
 use crate::project::{Project, id_of};
 use crate::ref_list::is_id;
 use crate::settings::{PATTERNS_BYTES_MAX, STAND_IN};
-use crate::snapshot::check_object;
 use crate::transfer::Written;
+use crate::workspace::Workspace;
 
 /// The folder of all spaces in the state folder.
 const PACKS: &str = "packs";
@@ -146,8 +147,17 @@ pub fn set_up_stand_in(top: &Path, tree: &str) -> Result<(), Fault> {
     Ok(())
 }
 
+impl Workspace {
+    /// Takes the workspace away with all that is in it, and a repository that only stood in for the user's. Refs in
+    /// the user's repository stay.
+    pub fn remove(self) -> Result<(), Fault> {
+        self.place.remove()?;
+        remove_stand_in(&self.place)
+    }
+}
+
 /// Takes a stand-in away, if the place has one.
-pub(crate) fn remove_stand_in(place: &Place) -> Result<(), Fault> {
+fn remove_stand_in(place: &Place) -> Result<(), Fault> {
     let all = place.state_dir.join(PACKS);
     let Ok(below) = place.project_dir.strip_prefix(&all) else { return Ok(()) };
     let mut parts = below.iter();

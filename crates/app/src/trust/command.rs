@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use materia_compiler::Program;
 use serde_json::Value;
 
-use super::files::looks_like_a_program;
+use super::program_file::{beginning, looks_like_a_program};
 use super::shell::{self, WORDS_MAX, assignment, base, pieces};
 use super::tools;
 
@@ -408,7 +408,7 @@ impl Takes {
 
 /// Whether a script names another file of the project, or a program that runs such files.
 fn loads_more(home: &Path, path: &Path) -> bool {
-    let Ok(text) = super::files::beginning(path) else { return false };
+    let Ok(text) = beginning(path) else { return false };
     let folder = path.parent().unwrap_or(home);
     let own = path.canonicalize().ok();
     // The first line names what runs the script itself.

@@ -26,6 +26,7 @@ mod command;
 mod fact;
 mod files;
 mod pass;
+mod program_file;
 mod question;
 mod shell;
 mod starts;

@@ -67,37 +67,8 @@ const HOUSE: [(&str, &[&str]); 19] = [
 
 /// Groups of files beside each other that know each other, if only by a detour: the crate, the folder, the group. There
 /// should be none; nothing may come in, and what is mended leaves the list.
-const CIRCLES: [(&str, &str, &str); 25] = [
-    ("app", "trust", "command, files"),
-    ("cli", "commands", "completions, line, man"),
-    (
-        "compiler",
-        "build",
-        "advance, cycle, delivery, edge, graph, loadout, materia, program, region, socket",
-    ),
-    ("compiler", "shipped", "original, script_store"),
-    ("contract", "", "act, command, decision, event, input, path_tokens, summary"),
-    ("contract", "", "agents, document, plan"),
-    ("contract", "", "schema, utility_input"),
-    ("contract", "api", "endpoint, table"),
-    ("engine", "explain", "conditions, inputs"),
-    ("engine", "ports", "approval, runner"),
-    ("engine", "ports", "blobs, journal, tail"),
-    ("journal", "sqlite", "compare, schema"),
-    ("journal", "sqlite", "decisions, read"),
-    ("journal", "views", "cast, manifest"),
-    ("journal", "views", "catch_up, inputs"),
-    ("journal", "views", "queue, writer"),
-    ("kernel", "ask", "approval, budget, gates"),
-    ("nats", "", "append, blobs, connection, inbox, journal, lease, open, read, todo, walk"),
-    ("proof", "explore", "race, search"),
-    ("runners", "", "approved_files, supervise"),
-    ("runners", "redact", "pem, shapes, stream"),
-    ("runners", "supervise", "mark, membership, protocol"),
-    ("runners", "utility", "capture, link, report"),
-    ("verifier", "", "files, life, obligations, order, precedence, stall, start, state"),
-    ("workspace", "", "create, diff, fork, packs, publish, restore, snapshot, stand_in, workspace"),
-];
+const CIRCLES: [(&str, &str, &str); 1] =
+    [("nats", "", "append, blobs, connection, inbox, journal, lease, open, read, todo, walk")];
 
 /// Dependencies that only the command line and the server may have: arguments, terminals, the current folder, the
 /// environment.

@@ -1,7 +1,6 @@
 use clap::Args;
 use clap_complete::Shell;
 
-use super::line;
 use crate::complete;
 use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
@@ -26,6 +25,7 @@ pub(crate) struct CompletionsArgs {
 /// Runs `completions`.
 pub(crate) fn completions(
     args: &CompletionsArgs,
+    line: &clap::Command,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
     if let Some(script) = complete::script(args.shell) {
@@ -33,7 +33,7 @@ pub(crate) fn completions(
         return Ok(Exit::Done);
     }
     let mut text = Vec::new();
-    let mut command = without_inner(&line::command());
+    let mut command = without_inner(line);
     clap_complete::generate(args.shell, &mut command, "materia", &mut text);
     terminal.out.write_all(&text)?;
     Ok(Exit::Done)

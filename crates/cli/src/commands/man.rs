@@ -3,7 +3,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::line;
 use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
 use crate::typed_path;
@@ -20,8 +19,11 @@ pub(crate) struct ManArgs {
 }
 
 /// Runs `man`.
-pub(crate) fn man(args: &ManArgs, terminal: &mut Terminal) -> Result<Exit, Failure> {
-    let mut whole = line::command();
+pub(crate) fn man(
+    args: &ManArgs,
+    mut whole: clap::Command,
+    terminal: &mut Terminal,
+) -> Result<Exit, Failure> {
     whole.build();
     let mut pages = vec![("materia".to_owned(), page("materia", &whole))];
     for command in whole.get_subcommands().filter(|one| !one.is_hide_set()) {

@@ -150,8 +150,8 @@ fn run(cli: &Cli, terminal: &mut Terminal) -> Result<Exit, Failure> {
         Command::Doctor(args) => doctor::doctor(args, global, terminal),
         Command::DemoMaintain => crate::demo::maintain(terminal),
         Command::Conformance(args) => conformance::conformance(args, global, terminal),
-        Command::Completions(args) => completions::completions(args, terminal),
-        Command::Man(args) => man::man(args, terminal),
+        Command::Completions(args) => completions::completions(args, &line::command(), terminal),
+        Command::Man(args) => man::man(args, line::command(), terminal),
         Command::Schemas(args) => schemas::schemas(args, terminal),
     }
 }

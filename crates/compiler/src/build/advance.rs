@@ -3,8 +3,8 @@
 use materia_contract::{Condition, Path, Root, Socket};
 
 use super::Place;
-use super::loadout::Scope;
-use super::materia::path;
+use super::built::Scope;
+use super::paths::path;
 use super::region::Regions;
 use crate::fault::{Fault, Faults};
 

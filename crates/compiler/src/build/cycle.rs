@@ -3,7 +3,7 @@
 
 use materia_contract::{Condition, Edge, Node, Plan, Routing, Trigger};
 
-use super::loadout::Scope;
+use super::built::Scope;
 use crate::fault::{Fault, Faults};
 
 /// Reports cycles of sockets that take every matching edge, where nothing says how often they may go round.

@@ -7,8 +7,8 @@ use materia_contract::{
 };
 
 use super::Place;
-use super::edge::{self, Target};
-use super::materia::path;
+use super::paths::{self, path};
+use super::target::Target;
 use crate::fault::{Fault, Faults};
 use crate::layers::Loaded;
 
@@ -87,7 +87,7 @@ fn transform(
     let guard: Option<Option<Guard>> = match &doc.guard {
         Some(guard) => {
             let place = place.child("where");
-            let guard = edge::guard(loaded, guard, &place, faults);
+            let guard = paths::guard(loaded, guard, &place, faults);
             let seen = guard.filter(|one| of_payload(&one.path, &place.child("path"), faults));
             seen.map(Some)
         }

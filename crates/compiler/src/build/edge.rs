@@ -1,56 +1,14 @@
 //! Edges of one socket.
 
-use materia_contract::{
-    Condition, Delivery, END, EdgeDoc, FAIL, Guard, NodeId, Root, Socket, Test, WhereDoc,
-};
+use materia_contract::{Condition, Delivery, END, EdgeDoc, Guard, Root, Socket};
 
 use super::Place;
+use super::built::Scope;
 use super::delivery;
-use super::loadout::Scope;
-use super::materia::path;
+use super::paths::guard;
+use super::target::{Target, target};
 use super::ways::{self, Way};
 use crate::fault::{Fault, Faults};
-use crate::layers::Loaded;
-
-/// Where an edge leads.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Target {
-    Socket(NodeId),
-    End,
-    /// The cast fails there (D65).
-    Fail,
-    /// Nowhere; that has been reported.
-    Unknown,
-}
-
-impl Target {
-    /// The socket that it is, if it is one.
-    pub(super) fn socket(&self) -> Option<&str> {
-        match self {
-            Self::Socket(id) => Some(id.as_str()),
-            Self::End | Self::Fail | Self::Unknown => None,
-        }
-    }
-
-    /// The word that stands for it in an edge's id.
-    pub(super) fn word(&self) -> &str {
-        match self {
-            Self::Socket(id) => id.as_str(),
-            Self::Fail => FAIL,
-            Self::End | Self::Unknown => END,
-        }
-    }
-
-    /// Where it leads as a plan says it: a node, and whether the cast fails; `None` if it leads nowhere.
-    pub(super) fn planned(&self) -> Option<(Option<NodeId>, bool)> {
-        match self {
-            Self::Socket(id) => Some((Some(id.clone()), false)),
-            Self::End => Some((None, false)),
-            Self::Fail => Some((None, true)),
-            Self::Unknown => None,
-        }
-    }
-}
 
 /// An edge as far as it could be read.
 #[derive(Debug)]
@@ -110,57 +68,6 @@ pub(super) fn on_failure(
     let doc = socket.on_failure.as_ref()?;
     let place = owner.child("onFailure").child("to");
     Some(target(scope, "graph::unknown-target", &doc.to, &place, faults))
-}
-
-/// Reads where something leads; `code` names the fault where that does not exist.
-pub(super) fn target(
-    scope: &Scope<'_>,
-    code: &'static str,
-    to: &str,
-    place: &Place,
-    faults: &mut Faults,
-) -> Target {
-    match to {
-        END => return Target::End,
-        FAIL => return Target::Fail,
-        _ => {}
-    }
-    if scope.loadout.sockets.contains_key(to) {
-        return Target::Socket(NodeId::new(to));
-    }
-    if !place.is_mended(scope.loaded) {
-        let message = format!("there is no socket `{to}` in loadout `{}`", scope.name);
-        let fault = Fault::error(code, message);
-        faults.push_with(place.mark(fault), |fault| {
-            fault.help(scope.socket_help(to, place.socket().as_deref()))
-        });
-    }
-    Target::Unknown
-}
-
-pub(super) fn guard(
-    loaded: &Loaded,
-    doc: &WhereDoc,
-    place: &Place,
-    faults: &mut Faults,
-) -> Option<Guard> {
-    let path = path(&doc.path, &place.child("path"), loaded, faults);
-    let tests: Vec<Test> = [
-        doc.equals.clone().map(Test::Equals),
-        doc.not_equals.clone().map(Test::NotEquals),
-        doc.exists.map(Test::Exists),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    if tests.len() != 1 && !place.is_mended(loaded) {
-        let said = if tests.is_empty() { "no test" } else { "more than one test" };
-        let fault = Fault::error("where::one-test", format!("this `where` has {said}"));
-        let help = "write exactly one of `equals`, `notEquals` and `exists`";
-        faults.push(place.mark(fault).help(help));
-    }
-    let [test] = <[Test; 1]>::try_from(tests).ok()?;
-    Some(Guard { path: path?, test })
 }
 
 /// Marks and reports edges behind one that matches whenever they would.

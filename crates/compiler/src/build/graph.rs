@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use materia_contract::{EdgeId, Trigger};
 
-use super::edge::Target;
 use super::region::Regions;
 use super::socket::Draft;
+use super::target::Target;
 use crate::fault::{Fault, Faults};
 
 /// Gives every edge of a socket its id: the written one, or `FROM->TO`, with `#2`, `#3` for further ones

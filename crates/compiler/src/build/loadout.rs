@@ -4,35 +4,12 @@ use std::collections::HashMap;
 
 use materia_contract::{Budget, EdgeId, Limits, Loadout, NodeId, Plan};
 
-use super::materia::Built;
+use super::built::{Built, Scope};
 use super::region::{self, Regions};
-use super::{Place, agent, cycle, empty_socket, graph, socket};
+use super::{Place, advances, agent, cycle, empty_socket, graph, socket};
 use crate::fault::{Fault, Faults};
 use crate::layers::Loaded;
 use crate::project::doc_root;
-use crate::suggest::did_you_mean;
-
-/// Context for building the parts of a loadout.
-pub(super) struct Scope<'a> {
-    pub(super) loaded: &'a Loaded,
-    pub(super) name: &'a str,
-    pub(super) loadout: &'a Loadout,
-    pub(super) place: Place,
-    pub(super) built: &'a HashMap<&'a str, Built<'a>>,
-}
-
-impl Scope<'_> {
-    /// Helps an author who named a socket that does not exist. The one where that is written is hardly meant.
-    pub(super) fn socket_help(&self, name: &str, written_at: Option<&str>) -> String {
-        let mut placed = self.loadout.sockets.iter();
-        if let Some((id, _)) = placed.find(|(_, one)| one.materia.as_deref() == Some(name)) {
-            return format!("`{name}` is a materia; the socket that runs it is `{id}`");
-        }
-        let others = self.loadout.sockets.keys().map(String::as_str);
-        let others = others.filter(|id| Some(*id) != written_at);
-        did_you_mean(name, others, "sockets")
-    }
-}
 
 /// Builds one loadout; `None` if there is an error in it or in a materia it uses.
 pub(super) fn build<'a>(
@@ -51,7 +28,7 @@ pub(super) fn build<'a>(
         loadout.sockets.iter().filter(|(id, doc)| !empty_socket::is_vacant(loadout, id, doc));
     let drafts: Vec<_> =
         sockets.map(|(id, doc)| socket::draft(&scope, &regions, id, doc, faults)).collect();
-    region::check(&regions, &drafts, faults);
+    advances::check(&regions, &drafts, faults);
     let ids = graph::edge_ids(&drafts, &regions, faults);
     if let Some(entry) = entry {
         entry_inside(&scope, &regions, entry, faults);
@@ -67,7 +44,7 @@ pub(super) fn build<'a>(
         loadout: name.to_owned(),
         entry: NodeId::new(entry?),
         nodes: nodes.collect::<Option<_>>()?,
-        loops: regions.planned(&drafts)?,
+        loops: advances::planned(&regions, &drafts)?,
         limits: limits(loaded),
         budget: budget(loaded),
         doc_root: doc_root(loaded),

@@ -1,41 +1,14 @@
 //! A materia: what runs, before it is placed anywhere.
 
-use indexmap::IndexMap;
-use materia_contract::{Behavior, Materia, MateriaKind, Path, PromptDoc, Root, target_steps};
+use materia_contract::{Behavior, Materia, MateriaKind, Path, PromptDoc, Root};
 
+use super::built::Built;
+use super::paths::{assignments, path};
 use super::prompt_text::{self, Words};
 use super::{Place, TIMEOUT_MS_MAX, agent, program, script};
 use crate::command::{is_program, resolve};
 use crate::fault::{Fault, Faults};
 use crate::layers::Loaded;
-
-/// A materia and the result of its compilation.
-pub(super) struct Built<'a> {
-    pub(super) doc: &'a Materia,
-    pub(super) place: Place,
-    /// Absent if it cannot run; that has been reported.
-    pub(super) behavior: Option<Behavior>,
-    pub(super) assign: Vec<Assignment>,
-    /// The paths that must be present before it is asked.
-    pub(super) requires: Vec<Path>,
-    /// The paths that it is shown where they are present.
-    pub(super) reads: Vec<Path>,
-}
-
-impl Built<'_> {
-    /// Whether it produces `workItems` (G9).
-    pub(super) fn generator(&self) -> bool {
-        self.doc.generator.unwrap_or(false)
-    }
-}
-
-/// One line of an `assign` that could be read.
-#[derive(Debug, Clone)]
-pub(super) struct Assignment {
-    pub(super) target: String,
-    pub(super) source: Path,
-    pub(super) place: Place,
-}
 
 /// Builds one materia.
 pub(super) fn build<'a>(
@@ -247,64 +220,4 @@ pub(super) fn timeout(limit: Option<u64>, place: &Place, faults: &mut Faults) {
         let help = "it is in milliseconds; an agent without it has no limit";
         faults.push(place.child("timeoutMs").mark(fault).help(help));
     }
-}
-
-/// Reads the lines of an `assign`.
-pub(super) fn assignments(
-    assign: &IndexMap<String, String>,
-    owner: &Place,
-    loaded: &Loaded,
-    faults: &mut Faults,
-) -> Vec<Assignment> {
-    let mut read = Vec::new();
-    for (target, source) in assign {
-        let place = owner.child("assign").child(target);
-        if target_steps(target).is_err() {
-            let message = format!("`{target}` is no target: a step between its dots is empty");
-            let fault = Fault::error("path::bad-target", message);
-            faults.push(place.mark(fault).help("name a value of the state, such as `vcs.kind`"));
-        } else if target.contains(['[', ']']) {
-            let message = format!("`{target}` is no target: steps stand behind dots");
-            let fault = Fault::error("path::bad-target", message);
-            faults.push(place.mark(fault).help(format!("write `{}`", with_dots(target))));
-        }
-        if let Some(source) = path(source, &place, loaded, faults) {
-            read.push(Assignment { target: target.clone(), source, place });
-        }
-    }
-    read
-}
-
-/// Reads a path, or reports what is wrong with it.
-pub(super) fn path(
-    text: &str,
-    place: &Place,
-    loaded: &Loaded,
-    faults: &mut Faults,
-) -> Option<Path> {
-    if place.is_mended(loaded) {
-        return None;
-    }
-    if text.contains(['[', ']']) {
-        let message = format!("`{text}` is not a path: steps stand behind dots, without brackets");
-        let fault = Fault::error("path::bad-path", message);
-        faults.push(place.mark(fault).help(format!("write `{}`", with_dots(text))));
-        return None;
-    }
-    match text.parse() {
-        Ok(path) => Some(path),
-        Err(error) => {
-            let error: materia_contract::PathError = error;
-            let fault = Fault::error("path::bad-path", error.to_string());
-            let help = "a path is $, state, item, lastJson or lastOutput and then names after dots: $.state.hello";
-            faults.push(place.mark(fault).help(help));
-            None
-        }
-    }
-}
-
-/// A path with brackets as it is written here: `$.files[0]['a']` is `$.files.0.a`.
-fn with_dots(text: &str) -> String {
-    let steps = text.split(['.', '[', ']']).map(|step| step.trim_matches(['\'', '"', ' ']));
-    steps.filter(|step| !step.is_empty()).collect::<Vec<_>>().join(".")
 }

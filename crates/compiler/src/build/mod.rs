@@ -7,7 +7,9 @@
 
 mod active;
 mod advance;
+mod advances;
 mod agent;
+mod built;
 mod cycle;
 mod delivery;
 mod edge;
@@ -15,11 +17,13 @@ mod empty_socket;
 mod graph;
 mod loadout;
 mod materia;
+mod paths;
 mod program;
 mod prompt_text;
 mod region;
 mod script;
 mod socket;
+mod target;
 pub(crate) mod ways;
 
 use std::collections::HashMap;
@@ -36,7 +40,7 @@ use crate::locate::{pointer, push_step};
 use crate::project::{artifact_dir, check_folders, workspace};
 use crate::suggest::did_you_mean;
 use active::Choice;
-use materia::Built;
+use built::Built;
 
 pub use active::active_loadout;
 pub use script::needed as needed_scripts;

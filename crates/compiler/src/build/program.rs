@@ -6,8 +6,7 @@ use materia_contract::{Materia, Parse, Retries, RetriesDoc, Socket};
 use serde_json::Value;
 
 use super::Place;
-use super::loadout::Scope;
-use super::materia::Built;
+use super::built::{Built, Scope};
 use crate::fault::{Fault, Faults};
 
 /// Fields that only a utility has a use for, and whether they are there.

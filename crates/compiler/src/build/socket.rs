@@ -10,12 +10,14 @@ use materia_contract::{
 
 use super::Place;
 use super::advance::{self, Advance};
+use super::built::{Built, Scope};
 use super::delivery;
-use super::edge::{self, Moves, Target};
-use super::loadout::Scope;
-use super::materia::{Assignment, Built, assignments, other_kind, path, timeout};
+use super::edge::{self, Moves};
+use super::materia::{other_kind, timeout};
+use super::paths::{Assignment, assignments, path};
 use super::prompt_text::{self, OwnWords};
 use super::region::Regions;
+use super::target::Target;
 use super::{agent, program, script};
 use crate::fault::{Fault, Faults};
 use crate::suggest::did_you_mean;

@@ -19,6 +19,7 @@ mod script_store;
 mod scripts;
 mod sha256;
 mod sync;
+mod utilities;
 
 use std::sync::LazyLock;
 
@@ -26,9 +27,10 @@ use serde_json::{Map, Value};
 
 pub use obsolete::current_name;
 pub use restore::restore;
-pub use script_store::{MANIFEST_FILE, ScriptStore, UTILITIES_DIR};
+pub use script_store::{MANIFEST_FILE, ScriptStore};
 pub use scripts::{RUNTIME, SCRIPTS, Script, has_runtime, script};
 pub use sync::{SyncError, sync};
+pub use utilities::UTILITIES_DIR;
 
 use crate::fault::Faults;
 use crate::read;

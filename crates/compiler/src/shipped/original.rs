@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::script_store::{UTILITIES_DIR, is_plain, read};
+use super::utilities::{UTILITIES_DIR, is_plain, read};
 use super::{Script, sha256};
 use crate::files::hash;
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use materia_contract::{Behavior, Plan};
 
-use super::script_store::read;
+use super::utilities::read;
 use super::{RUNTIME, SCRIPTS, Script, ScriptStore, SyncError, sync};
 use crate::files::hash;
 

@@ -1,18 +1,16 @@
 //! Copies of the shipped scripts in a profile, and which of them a person changed.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::Script;
 use super::original::Original;
+use super::utilities::{UTILITIES_DIR, is_plain, read};
 use crate::files::hash;
 
-/// The folder of the copies, in the profile.
-pub const UTILITIES_DIR: &str = "utilities";
 /// The file that says which copy is current, in that folder.
 pub const MANIFEST_FILE: &str = ".materia-shipped-utilities.json";
 
@@ -20,9 +18,6 @@ pub const MANIFEST_FILE: &str = ".materia-shipped-utilities.json";
 const HASH_CHARS: usize = 12;
 /// How many names are tried for one script. Each one that is taken was changed by a person.
 const NAMES_MAX: usize = 20;
-/// The largest manifest or script that is read.
-const FILE_BYTES_MAX: u64 = 1024 * 1024;
-
 /// Copied scripts and their file names.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -182,11 +177,6 @@ impl ScriptStore {
     }
 }
 
-/// Whether a name means a file of the folder itself.
-pub(super) fn is_plain(file: &str) -> bool {
-    !file.contains('/') && file != ".."
-}
-
 /// The names of a script in the order they are tried: `a.mjs`, `a.0123456789ab.mjs`,
 /// `a.0123456789ab-2.mjs`, …
 fn name(script: &Script, hash: &str, number: usize) -> String {
@@ -197,16 +187,4 @@ fn name(script: &Script, hash: &str, number: usize) -> String {
         1 => format!("{stem}.{short}.{extension}"),
         more => format!("{stem}.{short}-{more}.{extension}"),
     }
-}
-
-/// The bytes of a file, up to a bound; `None` if there is none.
-pub(super) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    let mut bytes = Vec::new();
-    file.take(FILE_BYTES_MAX).read_to_end(&mut bytes)?;
-    Ok(Some(bytes))
 }

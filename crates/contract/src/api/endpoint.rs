@@ -2,7 +2,7 @@
 
 use crate::schema::{JsonSchema, Schema, SchemaGenerator};
 
-use super::Name;
+use super::name::Name;
 
 /// How something is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

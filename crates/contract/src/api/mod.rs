@@ -4,9 +4,11 @@
 //! Most answers are a [`body`](crate::body) that a command prints with `--json`, or a shape of [`shapes`] around one.
 
 mod endpoint;
+mod name;
 pub mod shapes;
 mod table;
 
 pub use endpoint::{Access, Answer, Endpoint, Method, Param, Shape};
+pub use name::Name;
 pub use shapes::*;
-pub use table::{ENDPOINTS, Name};
+pub use table::ENDPOINTS;

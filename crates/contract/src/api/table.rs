@@ -1,69 +1,10 @@
 //! The table of endpoints.
 
 use super::endpoint::{Access, Answer, Endpoint, Method, Param, of};
+use super::name::Name;
 use super::shapes as s;
 use crate::body::{BoundsBody, Comparison, Difference, Health, Why, WorkspaceBody, WorkspaceDiff};
 use crate::{Envelope, EventLine};
-
-/// The name of an endpoint.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "the table says what each does")]
-pub enum Name {
-    Health,
-    Codes,
-    Session,
-    Openapi,
-    Projects,
-    AddProject,
-    RemoveProject,
-    Casts,
-    Start,
-    Cast,
-    Events,
-    Stream,
-    Turn,
-    Why,
-    Given,
-    Sent,
-    Cost,
-    Files,
-    File,
-    Workspace,
-    WorkspaceDiff,
-    ApplyWorkspace,
-    DropWorkspace,
-    Blob,
-    Act,
-    Drive,
-    Changes,
-    Inbox,
-    Agents,
-    Workers,
-    Trust,
-    Approve,
-    Config,
-    SaveConfig,
-    Check,
-    Loadouts,
-    Loadout,
-    Bounds,
-    Materia,
-    Compare,
-    Choices,
-    Drafts,
-    Draft,
-    KeepDraft,
-    DropDraft,
-    Diff,
-    Simulate,
-    Explore,
-    Link,
-    Try,
-    Demo,
-    StartDemo,
-    Stop,
-    Metrics,
-}
 
 const PROJECT: Param = Param::text(
     "project",

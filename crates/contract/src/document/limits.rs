@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Amount, Extra, ToolsDoc};
 
+/// The most that may be said. An event has the whole text where JSON is read from it, and must stay readable.
+pub const OUTPUT_MB_MAX: u64 = 128;
+
 /// Limits of a cast.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -40,7 +43,7 @@ pub struct LimitsDoc {
     pub max_storage_mb: Option<u64>,
     /// How many megabytes of standard output and of standard error are kept for one command, each.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = crate::OUTPUT_MB_MAX))]
+    #[schemars(range(min = 1, max = OUTPUT_MB_MAX))]
     #[schemars(extend("default" = 64, "examples" = [128]))]
     pub max_output_mb: Option<u64>,
     /// Fields this version does not know.

@@ -1,7 +1,26 @@
 //! Events that start or end a turn, and how a turn ended.
 
+use serde::{Deserialize, Serialize};
+
 use super::{EventBody, TurnCompleted, TurnFailed, TurnInterrupted, TurnOutput, TurnStarted};
-use crate::{ErrorCode, Outcome};
+use crate::ErrorCode;
+use crate::schema::JsonSchema;
+
+/// How an attempt ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// With a result.
+    Completed,
+    /// With an output that broke its contract.
+    Rejected,
+    /// Without a result.
+    Failed,
+    /// With an unknown result.
+    Interrupted,
+    /// Not yet.
+    Running,
+}
 
 /// The event that starts or ends a turn.
 #[derive(Debug, Clone, Copy)]

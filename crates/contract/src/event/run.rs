@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Answerers, EdgeId, FileState, Link, NodeId, OwnWorkspace, Plan};
+use crate::{Answerers, EdgeId, FileState, GlobalMode, Link, NodeId, OwnWorkspace, Pace, Plan};
 
 /// Data of `run.created`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -134,28 +134,6 @@ pub struct ScriptEntry {
     pub key: String,
     /// The position in it, from 0.
     pub index: u32,
-}
-
-/// Whether the scheduler starts turns.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum Pace {
-    /// Whenever a node is runnable.
-    #[default]
-    Auto,
-    /// Never; a person does.
-    Interactive,
-}
-
-/// Where turns may write: PLANNING or IMPLEMENTATION.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum GlobalMode {
-    /// Only the folder of documents.
-    Planning,
-    /// The paths that the node's policy allows.
-    #[default]
-    Implementation,
 }
 
 /// Data of `run.resumed`.

@@ -8,9 +8,6 @@ use crate::Amount;
 /// Megabytes of each stream of a command that are kept where nothing else is said (D69).
 pub const OUTPUT_MB_DEFAULT: u64 = 64;
 
-/// The most that may be said. An event has the whole text where JSON is read from it, and must stay readable.
-pub const OUTPUT_MB_MAX: u64 = 128;
-
 /// Budget of one node. An absent bound is no bound.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{EdgeId, NodeId};
 
-pub use bounds::{Budget, Limits, NodeBudgets, OUTPUT_MB_DEFAULT, OUTPUT_MB_MAX};
+pub use bounds::{Budget, Limits, NodeBudgets, OUTPUT_MB_DEFAULT};
 pub use edge::{
     Delivery, Edge, Guard, PayloadPart, QUEUE_BUFFERED_DEFAULT, Test, Transform, on_failure_edge,
 };

@@ -2,27 +2,14 @@
 //!
 //! Whether a condition holds comes from the scheduler's own [`Gate`]; only the text and the events are found here.
 
-use materia_contract::{Control, NodeId, NodeMode, Pace, Plan, Trigger, WaitReason};
+use materia_contract::{Control, NodeId, NodeMode, Pace, Trigger, WaitReason};
 use materia_kernel::{
-    Effect, Gate, Phase, Run, budgets_of, held_turn, is_requested, iterates, outstanding, question,
+    Effect, Gate, Phase, budgets_of, held_turn, is_requested, iterates, outstanding, question,
     spent_by, turns_in_flight,
 };
 
-use super::trail::Trail;
+use super::facts::{CHILDREN_MAX, Facts, Subject};
 use super::{Condition, inputs};
-
-/// Children that are shown of a condition, at the most.
-pub(super) const CHILDREN_MAX: usize = 8;
-
-/// One node of a run, as it is explained.
-#[derive(Clone, Copy)]
-pub(super) struct Subject<'a> {
-    pub(super) run: &'a Run,
-    pub(super) plan: &'a Plan,
-    pub(super) trail: &'a Trail,
-    pub(super) index: usize,
-    pub(super) name: &'a NodeId,
-}
 
 /// All conditions, in the order of [`Gate::ALL`].
 pub(super) fn all(subject: Subject<'_>) -> Vec<Condition> {
@@ -63,20 +50,6 @@ pub(super) fn word(gate: Gate) -> &'static str {
         Gate::Concurrency => "concurrency",
         Gate::Approval => "approval",
         Gate::Running => "running",
-    }
-}
-
-/// Text, events and parts of a condition.
-#[derive(Default)]
-pub(super) struct Facts {
-    pub(super) text: String,
-    pub(super) events: Vec<u64>,
-    pub(super) of: Vec<Condition>,
-}
-
-impl Facts {
-    pub(super) fn new(text: impl Into<String>, events: impl IntoIterator<Item = u64>) -> Self {
-        Self { text: text.into(), events: events.into_iter().collect(), of: Vec::new() }
     }
 }
 

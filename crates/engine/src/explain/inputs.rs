@@ -3,7 +3,7 @@
 use materia_contract::Trigger;
 use materia_kernel::{quiet_until, waiting_inputs};
 
-use super::conditions::{CHILDREN_MAX, Facts, Subject};
+use super::facts::{CHILDREN_MAX, Facts, Subject};
 use super::last_turn::{edges_to, exits_not_taken, not_taken, origin};
 use super::{Because, Condition};
 

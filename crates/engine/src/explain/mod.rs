@@ -8,6 +8,7 @@
 
 mod attempt;
 mod conditions;
+mod facts;
 mod inputs;
 mod last_turn;
 #[cfg(test)]
@@ -25,7 +26,7 @@ use crate::fold::take;
 use crate::load::walk;
 use crate::{Journal, LoadError};
 use attempt::is_alive;
-use conditions::Subject;
+use facts::Subject;
 use past::Settled;
 use trail::Trail;
 

@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::TurnOrder;
+use super::order::TurnOrder;
 
 /// Knows which files the user approved, and checks the files of a turn again before it starts.
 pub trait Approves: Send + Sync {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use materia_contract::{BlobFault, BlobHash};
 
-use super::{AppendError, BoxFuture};
+use super::BoxFuture;
 
 /// Bytes by their hash: long texts of events, and files of turns.
 ///
@@ -40,15 +40,6 @@ pub enum BlobError {
     /// The storage failed in another way.
     #[error("a blob cannot be kept: {0}")]
     Storage(String),
-}
-
-impl From<BlobError> for AppendError {
-    fn from(error: BlobError) -> Self {
-        match error {
-            BlobError::Full(what) => Self::Full(what),
-            BlobError::Storage(_) => Self::Storage(error.to_string()),
-        }
-    }
 }
 
 /// Blobs in memory: for tests, and to show what the contract asks.

@@ -1,14 +1,14 @@
-use std::io;
 use std::sync::Arc;
 
 use materia_contract::time::Micros;
 pub use materia_contract::{Answer, Receipt};
 use materia_contract::{CastLine, ChainHash, Command, CommandId, Record, RunId, blob};
 use serde::{Deserialize, Serialize};
-use tokio::sync::watch;
 
-use super::term::Term;
-use super::{Blobs, BoxFuture, Disk, DiskUsage, Tail, weight};
+use super::errors::{AppendError, ReadError};
+use super::lease::{ClaimError, Epoch, Lease};
+use super::tail::{Page, Tail};
+use super::{Blobs, BoxFuture, Disk, DiskUsage, weight};
 
 /// The default number of bytes of records in one read: few enough to stay in the cache of the processor until they
 /// are used.
@@ -149,15 +149,6 @@ pub struct Batch {
     pub verdict: Option<bool>,
 }
 
-/// Records of a run that follow one another.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Page {
-    /// The records; none where the run has no more.
-    pub records: Vec<Record>,
-    /// Whether the run had no more when they were read. Where it is false there may be more.
-    pub end: bool,
-}
-
 /// About how many bytes a record takes, as pages count them: with the texts that are kept apart from it.
 #[must_use]
 pub fn record_bytes(record: &Record) -> usize {
@@ -274,171 +265,4 @@ pub struct Head {
     pub ts: Micros,
     /// Its hash.
     pub hash: ChainHash,
-}
-
-/// Which of the leases of a run, counted from 1. 0 stands for none: a run that was never claimed takes it.
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-#[serde(transparent)]
-pub struct Epoch(pub u64);
-
-impl std::fmt::Display for Epoch {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-/// The right to drive one run. Dropping it gives it up.
-pub struct Lease {
-    epoch: Epoch,
-    /// Says that it was lost; `None` where that cannot happen while the holder lives.
-    lost: Option<watch::Receiver<bool>>,
-    term: Term,
-    _holder: Box<dyn std::any::Any + Send + Sync>,
-}
-
-impl Lease {
-    /// The lease of this epoch, around whatever keeps others out.
-    #[must_use]
-    pub fn new(epoch: Epoch, holder: impl std::any::Any + Send + Sync) -> Self {
-        Self { epoch, lost: None, term: Term::default(), _holder: Box::new(holder) }
-    }
-
-    /// The same, where it can be lost: `lost` becomes true then.
-    #[must_use]
-    pub fn until(self, lost: watch::Receiver<bool>) -> Self {
-        Self { lost: Some(lost), ..self }
-    }
-
-    /// The same, where another process may take the run after the end of a term.
-    #[must_use]
-    pub fn within(self, term: Term) -> Self {
-        Self { term, ..self }
-    }
-
-    /// The end after which another process may take the run.
-    #[must_use]
-    pub fn term(&self) -> Term {
-        self.term.clone()
-    }
-
-    /// Resolves when the lease is lost, which ends the right to drive the run; never, if it is not.
-    pub fn lost(&self) -> impl Future<Output = ()> + Send + use<> {
-        let lost = self.lost.clone();
-        async move {
-            if let Some(mut lost) = lost
-                && lost.wait_for(|lost| *lost).await.is_ok()
-            {
-                return;
-            }
-            std::future::pending::<()>().await;
-        }
-    }
-
-    /// Which lease of its run it is. Every append under it carries this.
-    #[must_use]
-    pub fn epoch(&self) -> Epoch {
-        self.epoch
-    }
-}
-
-impl std::fmt::Debug for Lease {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Lease").field(&self.epoch.0).finish()
-    }
-}
-
-/// Why a run could not be claimed.
-#[derive(Debug, thiserror::Error)]
-pub enum ClaimError {
-    /// Another process drives it.
-    #[error("cast `{run}` is being run by another process{}", .pid.map(|pid| format!(" (pid {pid})")).unwrap_or_default())]
-    Held {
-        /// The run.
-        run: RunId,
-        /// The process, as far as it is known.
-        pid: Option<u32>,
-    },
-    /// The lock itself could not be used.
-    #[error("cannot lock cast `{run}`: {source}")]
-    Io {
-        /// The run.
-        run: RunId,
-        /// The error of the system.
-        source: io::Error,
-    },
-    /// The lease could not be noted.
-    #[error("cannot claim cast `{run}`: {what}")]
-    Storage {
-        /// The run.
-        run: RunId,
-        /// The error.
-        what: String,
-    },
-}
-
-/// Why nothing was appended.
-#[derive(Debug, thiserror::Error)]
-pub enum AppendError {
-    /// Another writer came first.
-    #[error(
-        "cast `{run}` has grown to event {actual}, not {expected}: another process has written to it"
-    )]
-    Conflict {
-        /// The run.
-        run: RunId,
-        /// The place the caller believed in.
-        expected: u64,
-        /// The place there is.
-        actual: u64,
-    },
-    /// Another process holds a newer lease of the run.
-    #[error(
-        "cast `{run}` is driven by somebody else since (lease {newest}, and this is lease {epoch}): nothing more is written to it from here"
-    )]
-    Fenced {
-        /// The run.
-        run: RunId,
-        /// The lease that the caller had.
-        epoch: Epoch,
-        /// The newest lease.
-        newest: Epoch,
-    },
-    /// The disk is full.
-    #[error("the disk is full: {0}")]
-    Full(String),
-    /// The journal file was moved or removed, so its content is lost for later readers. Contains the reason.
-    #[error("the journal was lost: {0}")]
-    Displaced(String),
-    /// The storage failed in another way.
-    #[error("the journal cannot be written: {0}")]
-    Storage(String),
-}
-
-impl AppendError {
-    /// The run was copied to another journal.
-    #[must_use]
-    pub fn moved(run: &RunId, place: &str) -> Self {
-        Self::Storage(super::moved_on(run, place))
-    }
-}
-
-/// Why nothing could be read.
-#[derive(Debug, thiserror::Error)]
-pub enum ReadError {
-    /// The storage failed.
-    #[error("the journal cannot be read: {0}")]
-    Storage(String),
-    /// The stored data is damaged.
-    #[error("the journal is damaged at {place}: {what}")]
-    Damaged {
-        /// Where, for a person.
-        place: String,
-        /// The damage.
-        what: String,
-    },
-    /// The place in the list is none that this store has named.
-    #[error("there is no such place in the list of casts")]
-    NoSuchPlace,
 }

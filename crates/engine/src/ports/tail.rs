@@ -2,7 +2,16 @@ use futures_util::stream::{self, Stream};
 use materia_contract::Record;
 use tokio::sync::watch;
 
-use super::{Page, ReadError};
+use super::errors::ReadError;
+
+/// Records of a run that follow one another.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Page {
+    /// The records; none where the run has no more.
+    pub records: Vec<Record>,
+    /// Whether the run had no more when they were read. Where it is false there may be more.
+    pub end: bool,
+}
 
 /// Records as they become durable, a page at a time. No page is empty.
 pub type Tail = std::pin::Pin<Box<dyn Stream<Item = Result<Vec<Record>, ReadError>> + Send>>;

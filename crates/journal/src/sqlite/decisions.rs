@@ -8,9 +8,9 @@ use rusqlite::types::{FromSqlError, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 
 use super::fault::Fault;
-use super::read::{self, Last, Walk, beyond};
 use super::row::{self, Entries, Entry};
 use super::schema;
+use super::walk::{self, Last, Walk, beyond};
 
 /// Bytes of a hash.
 const HASH_BYTES: usize = 32;
@@ -143,7 +143,7 @@ fn hash_before(
     let mut rows = statement.query([0, first].map(|seq| schema::place(key, seq)))?;
     match rows.next()? {
         None => Ok(ChainHash::origin(walk.run)),
-        Some(row) => read::hash(row.get_ref(0)?)
+        Some(row) => walk::hash(row.get_ref(0)?)
             .map_err(|error| Fault::at(walk.run, first.saturating_sub(1), error.to_string())),
     }
 }

@@ -38,6 +38,7 @@ mod rescue;
 mod row;
 mod schema;
 mod snapshots;
+mod walk;
 mod writer;
 
 use std::ops::ControlFlow;

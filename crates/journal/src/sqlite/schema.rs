@@ -163,8 +163,10 @@ pub(super) fn format(connection: &Connection) -> Result<i64, SchemaFault> {
     if format > 0 && format < FORMAT {
         return Err(SchemaFault::Earlier(format));
     }
-    if format == FORMAT {
-        compare::with_own(&objects)?;
+    if format == FORMAT
+        && let Some(what) = compare::with_own(&objects, in_memory)?
+    {
+        return Err(SchemaFault::Altered(what));
     }
     Ok(format)
 }

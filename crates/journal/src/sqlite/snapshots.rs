@@ -5,7 +5,7 @@ use materia_engine::{Chapter, Snapshot};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::{Fault, is_damage};
-use super::{read, schema};
+use super::{schema, walk};
 
 /// The number of events between two kept states. Reading an earlier state folds at most about this many events.
 const PAST_EVERY_EVENTS: u64 = 32_768;
@@ -84,7 +84,7 @@ pub(super) fn before(
         .query_row(params![run.as_str(), seq], |row| {
             let snapshot = Snapshot {
                 seq: schema::seq_at(row.get(0)?),
-                hash: read::hash(row.get_ref(1)?)?,
+                hash: walk::hash(row.get_ref(1)?)?,
                 version: row.get(2)?,
                 bytes: row.get(3)?,
                 chapter: Vec::new(),
@@ -106,7 +106,7 @@ pub(super) fn newest(connection: &Connection, run: &RunId) -> Result<Option<Snap
         .query_row([run.as_str()], |row| {
             let snapshot = Snapshot {
                 seq: row.get::<_, i64>(0)?.unsigned_abs(),
-                hash: read::hash(row.get_ref(1)?)?,
+                hash: walk::hash(row.get_ref(1)?)?,
                 version: row.get(2)?,
                 bytes: row.get(3)?,
                 chapter: Vec::new(),

@@ -11,10 +11,9 @@ use materia_safe_fs::Folder;
 use serde::Serialize;
 
 use super::file::{self, Place, ViewProblem};
-use super::manifest::{self, MANIFEST_FILE};
+use super::manifest::{self, EVENTS_FILE, MANIFEST_FILE};
 use super::update::{About, End, Ended, Given, Step, TurnName};
 
-pub(super) const EVENTS_FILE: &str = "events.jsonl";
 const SOCKETS_FOLDER: &str = "sockets";
 
 /// State of the views of one cast.

@@ -5,18 +5,17 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use materia_contract::{ChainHash, EventBody, EventError, Folders, Record, RunId};
-use materia_engine::{Head, Journal, ReadError, blocking};
+use materia_contract::{ChainHash, EventBody, Folders, RunId};
+use materia_engine::{Head, Journal, blocking};
 use materia_safe_fs::Folder;
 
-use super::cast::{Cast, EVENTS_FILE};
+use super::cast::Cast;
+use super::checked::{CatchUpError, checked};
 use super::file::{self, Place, ViewProblem};
 use super::inputs::Inputs;
+use super::line;
+use super::manifest::{self, EVENTS_FILE};
 use super::update::{About, Item, ViewUpdate};
-use super::{line, manifest};
-
-/// Bytes of records that are read at once.
-const CHUNK_BYTES: usize = 128 << 10;
 
 /// Bytes that are read from the end of a file at first.
 const TAIL_BYTES: u64 = 16 << 10;
@@ -47,34 +46,6 @@ pub enum CatchUp {
         /// The difference.
         why: &'static str,
     },
-}
-
-/// Why views could not be brought up to date.
-#[derive(Debug, thiserror::Error)]
-pub enum CatchUpError {
-    /// The journal cannot be read.
-    #[error(transparent)]
-    Journal(#[from] ReadError),
-    /// An event of the journal is not the one that was written there. The views are left alone:
-    /// they may be the better copy.
-    #[error("event {seq} of cast `{run}` does not fit the chain of hashes")]
-    Chain {
-        /// The cast.
-        run: RunId,
-        /// The event.
-        seq: u64,
-    },
-    /// The first event does not say what the cast is.
-    #[error("event 1 of cast `{run}` does not describe the cast{}", .source.as_ref().map(|it| format!(": {it}")).unwrap_or_default())]
-    Created {
-        /// The cast.
-        run: RunId,
-        /// The error.
-        source: Option<EventError>,
-    },
-    /// A file cannot be written.
-    #[error(transparent)]
-    File(#[from] ViewProblem),
 }
 
 /// The result, and the cast as it is now, unless there is none.
@@ -141,32 +112,6 @@ fn about(journal: &dyn Journal, run: &RunId, folders: &Folders) -> Result<About,
         return Err(wrong(None));
     };
     Ok(About::new(&created, first.wall, folders))
-}
-
-/// Hands on the records behind `start`, checked.
-pub(super) fn checked(
-    journal: &dyn Journal,
-    run: &RunId,
-    start: (u64, ChainHash),
-    visit: &mut dyn FnMut(&[Record]) -> Result<bool, CatchUpError>,
-) -> Result<(), CatchUpError> {
-    let (mut after, mut previous) = start;
-    loop {
-        let records = blocking(journal).read(run, after, CHUNK_BYTES)?.records;
-        for record in &records {
-            if record.hash_after(previous) != record.hash {
-                return Err(CatchUpError::Chain { run: run.clone(), seq: record.seq });
-            }
-            previous = record.hash;
-        }
-        let Some(last) = records.last() else {
-            return Ok(());
-        };
-        after = last.seq;
-        if !visit(&records)? {
-            return Ok(());
-        }
-    }
 }
 
 /// Writes lines and files of everything behind `start`.

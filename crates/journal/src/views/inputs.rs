@@ -9,7 +9,7 @@ use materia_contract::{ChainHash, Event, EventBody, Record, RunId, UtilityInput}
 use materia_engine::{Journal, Unfolding, load_at};
 use serde_json::Value;
 
-use super::catch_up::{CatchUpError, checked};
+use super::checked::{CatchUpError, checked};
 
 /// Beside a journal that is read on from some place.
 pub(super) struct Inputs<'a> {

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::update::About;
 
+/// The lines of the events.
+pub(super) const EVENTS_FILE: &str = "events.jsonl";
+
 pub(super) const MANIFEST_FILE: &str = "manifest.json";
 
 /// The largest file that is taken for one of ours.
@@ -37,7 +40,7 @@ pub(super) fn render<'a>(
     (seq, hash): (u64, ChainHash),
     sockets: impl Iterator<Item = &'a str>,
 ) -> Vec<u8> {
-    let mut contents = vec![super::cast::EVENTS_FILE.to_owned()];
+    let mut contents = vec![EVENTS_FILE.to_owned()];
     contents.extend(sockets.map(|node| format!("sockets/{node}/")));
     let manifest = Manifest {
         cast_id: run,

@@ -19,10 +19,12 @@
 
 mod cast;
 mod catch_up;
+mod checked;
 mod file;
 mod inputs;
 mod line;
 mod manifest;
+mod message;
 mod queue;
 mod update;
 mod writer;
@@ -34,11 +36,13 @@ use std::thread::{self, JoinHandle};
 use materia_contract::{CastStatus, Event, Folders, Record, RunId};
 use materia_engine::{BoxFuture, Committed, Journal, Observer, status_after};
 
-pub use catch_up::{CatchUp, CatchUpError};
+pub use catch_up::CatchUp;
+pub use checked::CatchUpError;
 pub use file::ViewProblem;
 
+use message::Message;
 use queue::Queue;
-use writer::{Message, ViewWriter};
+use writer::ViewWriter;
 
 /// Keeps the views of the casts of one artifact root, on a thread of its own.
 ///

@@ -6,7 +6,7 @@ use std::time::Duration;
 use materia_engine::BoxFuture;
 use tokio::sync::Notify;
 
-use super::writer::Message;
+use super::message::Message;
 
 /// The most bytes that may wait; beyond it runs wait for the views.
 const WAITING_BYTES_MAX: usize = 2 << 20;

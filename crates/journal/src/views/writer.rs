@@ -5,13 +5,14 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
 
 use materia_contract::{Folders, RunId};
 use materia_engine::Committed;
 
-use super::cast::{Cast, EVENTS_FILE};
+use super::cast::Cast;
 use super::file::{self, ViewProblem};
+use super::manifest::EVENTS_FILE;
+use super::message::Message;
 use super::queue::Queue;
 use super::update::{Item, ViewUpdate};
 
@@ -23,20 +24,6 @@ const CASTS_MAX: usize = 4_096;
 
 /// Room for lines that is kept for the next ones.
 const SPARE_BYTES_MAX: usize = 1 << 20;
-
-/// Messages to the thread.
-pub(super) enum Message {
-    /// Events are durable.
-    ViewUpdate(Committed),
-    /// Write everything and say what went wrong.
-    Flush(Sender<Result<(), ViewProblem>>),
-    /// Write everything and say so.
-    Reached(tokio::sync::oneshot::Sender<()>),
-    /// Write out and release a cast, because another task works on its files now.
-    Release { run: RunId, answer: Sender<()> },
-    /// A cast is caught up, and this is what it is.
-    Know { run: RunId, cast: Box<Cast> },
-}
 
 pub(super) struct ViewWriter {
     root: PathBuf,

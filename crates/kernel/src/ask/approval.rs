@@ -5,7 +5,6 @@ use std::sync::Arc;
 use materia_contract::{Condition, NodeId, content_hash};
 use serde_json::json;
 
-use crate::ask::gates::{Gate, Start};
 use crate::ask::{items, taking};
 use crate::state::{Consent, Payload, Run, Wanted};
 use crate::tally::{Look, look};
@@ -41,13 +40,6 @@ pub(crate) fn of_turn(run: &Run, index: usize) -> Option<String> {
     consented.filter(|_| run.wiring().approved.contains(&index)).map(|it| it.hash.clone())
 }
 
-/// Whether it is time to ask: the node would run with a person's consent, if not at once. What the run
-/// may spend and how much runs beside it are no reason to wait with the question.
-pub(crate) fn is_due(run: &Run, index: usize) -> bool {
-    let others = [Gate::Approval, Gate::RunBudget, Gate::Concurrency];
-    Start::Input.barred(run, index, &others).is_none()
-}
-
 /// The open or refused question of a node.
 pub(crate) fn open<'run>(run: &'run Run, node: &NodeId) -> Option<&'run Consent> {
     let index = run.plan().nodes.get_index_of(node)?;
@@ -59,17 +51,6 @@ pub(crate) fn open<'run>(run: &'run Run, node: &NodeId) -> Option<&'run Consent>
 pub(crate) fn stands<'run>(run: &'run Run, node: &NodeId) -> Option<&'run Consent> {
     let index = run.plan().nodes.get_index_of(node)?;
     open(run, node).filter(|_| !wanted(run, index).payloads.is_empty())
-}
-
-/// A node that waits only for the consent of a person, with the question and the answer.
-pub(crate) fn waiting(run: &Run) -> Option<(&NodeId, &Consent)> {
-    let approved = run.wiring().approved.iter();
-    let mut open = approved.filter_map(|index| {
-        let consent = run.nodes[*index].consent.as_ref()?;
-        let waits = consent.answer != Some(true) && is_due(run, *index);
-        waits.then(|| (run.node(*index).0, consent))
-    });
-    open.next()
 }
 
 /// Whether a refusal of what a node asks can lead on: it has a way for work that is not content, and

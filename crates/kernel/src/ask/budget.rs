@@ -1,10 +1,8 @@
 //! Budgets of a run (D24). Usage is folded from events, so it survives a restart.
 
-use materia_contract::{Amount, Behavior, BudgetBound, DiskMeasured, NodeId, StorageMeasured};
+use materia_contract::{Amount, Behavior, BudgetBound, DiskMeasured, StorageMeasured};
 
-use crate::ask::gates::{self, Gate};
 use crate::state::{Held, Run, Why};
-use crate::tally::{Look, look};
 
 /// Each bound that is set, with what was spent and what may be.
 pub(crate) fn bounds(run: &Run) -> impl Iterator<Item = (BudgetBound, Amount, Amount)> {
@@ -78,21 +76,4 @@ pub(crate) fn node_exhausted(run: &Run, index: usize, asks: Asks) -> Option<Stri
     }
     let cost = budgets.cost.zip(spent.cost).filter(|(limit, cost)| cost >= limit);
     cost.map(|(_, cost)| format!("cost {cost}"))
-}
-
-/// The exhausted budget of a node, where only the budget keeps it from running.
-pub(crate) fn kept(run: &Run, index: usize) -> Option<String> {
-    look(Look::Budget);
-    let mut again = run.held.released_of(index).map(|held| asks(run, held));
-    let again = again.find_map(|asks| node_exhausted(run, index, asks));
-    let wants = run.requests.first(index).is_some()
-        || run.iterating.contains(&index)
-        || gates::barred(run, index) == Some(Gate::Budget);
-    again.or_else(|| wants.then(|| node_exhausted(run, index, Asks::Turn)).flatten())
-}
-
-/// A node that has something to do and may not run on account of its budget.
-pub(crate) fn blocked(run: &Run) -> Option<NodeId> {
-    let mut waits = run.overspent.iter().filter(|index| kept(run, **index).is_some());
-    waits.next().map(|index| run.node(*index).0.clone())
 }

@@ -19,4 +19,5 @@ pub(crate) mod sent;
 pub(crate) mod skipping;
 pub(crate) mod taking;
 pub(crate) mod utility_input;
+pub(crate) mod waits;
 pub(crate) mod work;

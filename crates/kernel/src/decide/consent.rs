@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use materia_contract::{ApprovalDenied, ApprovalGiven, ApprovalRequested, NodeId};
 
-use crate::ask::approval;
+use crate::ask::{approval, waits};
 use crate::decide::draft::Draft;
 use crate::state::{Run, Wanted};
 
 /// Asks for consent wherever a node needs nothing else of its own.
 pub(crate) fn request(draft: &mut Draft<'_>) {
     let run = draft.run();
-    let due = run.wiring().approved.iter().filter(|index| approval::is_due(run, **index));
+    let due = run.wiring().approved.iter().filter(|index| waits::is_due(run, **index));
     let unasked: Vec<(NodeId, Arc<Wanted>)> = due
         .filter_map(|index| {
             let wanted = approval::wanted(run, *index);

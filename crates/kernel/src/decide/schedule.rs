@@ -11,7 +11,7 @@ use crate::ask::gates::{self, Gate, Start};
 use crate::ask::scope::Scope;
 use crate::ask::taking::Takeable;
 use crate::ask::work::{self, ContextPack};
-use crate::ask::{approval, budget, items, repeats, taking};
+use crate::ask::{approval, budget, items, repeats, taking, waits};
 use crate::decide::agenda::Due;
 use crate::decide::draft::Draft;
 use crate::decide::{consent, elements, ending, spending, stall};
@@ -365,7 +365,7 @@ fn rests_for(run: &Run) -> Option<RunWaiting> {
         let message = "the pace is INTERACTIVE: nothing starts by itself".to_owned();
         return waits(WaitReason::Interactive, oldest.map(named), message);
     }
-    if let Some((node, consent)) = approval::waiting(run) {
+    if let Some((node, consent)) = waits::waiting(run) {
         let node = node.clone();
         let message = match (consent.answer, &consent.reason) {
             (Some(false), Some(reason)) => {
@@ -377,7 +377,7 @@ fn rests_for(run: &Run) -> Option<RunWaiting> {
         };
         return waits(WaitReason::Approval, Some(node), message);
     }
-    if let Some(node) = budget::blocked(run) {
+    if let Some(node) = waits::blocked(run) {
         let message = format!("`{node}` has spent its budget; its inputs are kept");
         return waits(WaitReason::Budget, Some(node), message);
     }

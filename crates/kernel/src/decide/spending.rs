@@ -2,7 +2,7 @@
 
 use materia_contract::{BudgetWarned, NodeBlocked, NodeId};
 
-use crate::ask::budget;
+use crate::ask::{budget, waits};
 use crate::decide::draft::Draft;
 
 /// When a warning is due, if the author said nothing.
@@ -31,7 +31,7 @@ pub(crate) fn block(draft: &mut Draft<'_>) {
         .iter()
         .filter(|index| !run.nodes[**index].blocked)
         .filter_map(|index| {
-            let spent = budget::kept(run, *index)?;
+            let spent = waits::kept(run, *index)?;
             Some((run.node(*index).0.clone(), format!("it has spent its budget: {spent}")))
         })
         .collect();

@@ -3,6 +3,7 @@
 //! It uses the real kernel, not a model: each step is an input, and the events are those of a real cast.
 
 pub(crate) mod answers;
+mod forward;
 pub(crate) mod history;
 mod property;
 mod race;

@@ -7,7 +7,7 @@ use materia_contract::{CastStatus, NodeId, Plan};
 use materia_kernel::Run;
 
 use super::answers::{Answers, Given};
-use super::search::{first_step, key, visits};
+use super::forward::{first_step, key, visits};
 use super::step::{self, Manner, Step};
 
 /// The longest history that is led on with first answers.

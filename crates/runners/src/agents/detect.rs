@@ -17,8 +17,9 @@ use super::process::{self, Course, Order, Reply, StreamReader};
 use super::registry::{Agent, AgentRegistry, find_program};
 use super::watchdog::Limits;
 use super::{Capabilities, Polite, Probe, environment};
+use crate::raw_path::RawPath;
 use crate::supervise::mark::Mark;
-use crate::supervise::protocol::{RawPath, Writable};
+use crate::supervise::protocol::Writable;
 
 /// How long a program may take to print its version.
 const PATIENCE: Duration = Duration::from_secs(15);

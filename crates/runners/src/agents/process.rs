@@ -13,8 +13,9 @@ use super::watchdog::{Limits, Watchdog, later};
 use super::{Cut, Exit, Polite};
 use crate::PlanningSupport;
 use crate::approved_files::Pin;
+use crate::raw_path::RawPath;
 use crate::supervise::mark::Mark;
-use crate::supervise::protocol::{RawPath, Spec, Verdict, Writable};
+use crate::supervise::protocol::{Spec, Verdict, Writable};
 use crate::utility::link::{Heard, Link, OVERDUE};
 
 /// Process to start.

@@ -9,7 +9,8 @@ use materia_safe_fs::Folder;
 use super::Ask;
 use super::private_files::Own;
 use super::registry::Agent;
-use crate::supervise::protocol::{RawPath, Writable};
+use crate::raw_path::RawPath;
+use crate::supervise::protocol::Writable;
 use crate::{cast_folder, planning};
 
 /// The folders of a turn. What is private is removed when the room goes.

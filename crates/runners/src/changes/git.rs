@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 
 use materia_contract::program_places;
 
-use crate::supervise::protocol::{RawPath, Writable};
+use crate::raw_path::RawPath;
+use crate::supervise::protocol::Writable;
 use crate::supervise::sandbox;
 
 /// How long one call may take.

@@ -15,7 +15,8 @@ use materia_workspace::Repository;
 use super::DIFF_BYTES_MAX;
 use super::git::{Git, Program};
 use super::repository::settings;
-use crate::supervise::protocol::{RawPath, Writable};
+use crate::raw_path::RawPath;
+use crate::supervise::protocol::Writable;
 use crate::supervise::sandbox;
 
 /// The longest list of paths.

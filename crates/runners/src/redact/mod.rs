@@ -11,6 +11,7 @@
 //! Deliberately absent: guessing. An undeclared password that looks like any word stays. So does text that a person
 //! wrote: the request, the configuration, the prompts.
 
+mod found;
 mod funnel;
 mod pem;
 mod shapes;

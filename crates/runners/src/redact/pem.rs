@@ -1,6 +1,6 @@
 //! Private keys as people keep them: from `-----BEGIN … PRIVATE KEY-----` to the end of the line with `END`.
 
-use super::stream::Found;
+use super::found::Found;
 
 const BEGIN: &[u8] = b"-----BEGIN ";
 const PRIVATE: &[u8] = b"PRIVATE KEY";

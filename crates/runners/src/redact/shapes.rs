@@ -1,6 +1,6 @@
 //! Shapes of the tokens of well-known services.
 
-use super::stream::Found;
+use super::found::Found;
 
 /// The longest token that is held back whole; of a longer one the rest is dropped as it comes.
 pub(super) const TOKEN_BYTES_MAX: usize = 8 * 1024;

@@ -1,5 +1,6 @@
 //! Redactor of one stream.
 
+use super::found::Found;
 use super::pem::{self, Key};
 use super::shapes::{is_body, look_for};
 use super::values::{Match, firsts};
@@ -54,22 +55,6 @@ impl Escape {
             Self::No | Self::Begun | Self::Missing(_) => b"",
         }
     }
-}
-
-/// Result of a search at one position.
-pub(super) enum Found {
-    /// A secret of this length; `open` if it goes on beyond what we have.
-    Secret {
-        length: usize,
-        open: bool,
-    },
-    /// The first line of a private key, of this length.
-    Key {
-        length: usize,
-    },
-    /// The beginning of one, perhaps.
-    Perhaps,
-    Nothing,
 }
 
 impl Redactor {

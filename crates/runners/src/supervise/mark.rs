@@ -23,12 +23,13 @@ use rustix::process::{Signal, getpid};
 
 use super::ARGUMENT;
 use super::cgroup::{self, Group};
-use super::membership::STEERS;
-use super::protocol::random;
+use super::random::random;
 use super::tree::{self, Seen};
 
 /// The variable that holds the mark.
 pub(crate) const VARIABLE: &str = "MATERIA_TURN";
+/// The argument of a supervisor whose turn may control casts.
+pub(crate) const STEERS: &str = "steer";
 
 /// How long killed processes may take to go.
 const KILLED_BY: Duration = Duration::from_secs(5);

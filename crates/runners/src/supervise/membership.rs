@@ -12,11 +12,9 @@ use std::collections::HashMap;
 use std::fs;
 
 use super::ARGUMENT;
-use super::mark::VARIABLE;
+use super::mark::{STEERS, VARIABLE};
 use super::tree;
 
-/// The argument of a supervisor whose turn may control casts.
-pub(crate) const STEERS: &str = "steer";
 /// The name of a process that drives casts.
 const DRIVER: &std::ffi::CStr = c"materia-driver";
 /// How far up is walked.

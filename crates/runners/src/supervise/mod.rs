@@ -37,6 +37,7 @@ pub(crate) mod mark;
 mod membership;
 pub(crate) mod protocol;
 mod pump;
+mod random;
 pub(crate) mod sandbox;
 mod spawn;
 pub(crate) mod tree;

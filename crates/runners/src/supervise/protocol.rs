@@ -6,11 +6,8 @@
 //! begins with the [`Token`] of the spec. Only materia and the supervisor know the token, so another process with the
 //! pipe cannot forge the result.
 
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -19,7 +16,9 @@ use serde::{Deserialize, Serialize};
 
 use super::PlanningSupport;
 use super::mark::VARIABLE;
+use super::random::random;
 use crate::approved_files::Pin;
+use crate::raw_path::RawPath;
 
 /// Asks the supervisor to end the tree, politely first.
 pub(crate) const POLITE: u8 = b'T';
@@ -99,17 +98,6 @@ impl Token {
     }
 }
 
-/// Random bytes from the system.
-pub(crate) fn random<const COUNT: usize>() -> io::Result<[u8; COUNT]> {
-    let mut bytes = [0; COUNT];
-    let filled =
-        rustix::rand::getrandom(bytes.as_mut_slice(), rustix::rand::GetRandomFlags::empty())?;
-    if filled < COUNT {
-        return Err(io::ErrorKind::UnexpectedEof.into());
-    }
-    Ok(bytes)
-}
-
 /// Write and network access of a confined program.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Writable {
@@ -121,28 +109,6 @@ pub(crate) struct Writable {
     /// The only programs that may be run, or folders of them, where not all may.
     #[serde(default)]
     pub(crate) only_runs: Option<Vec<RawPath>>,
-}
-
-/// A path or another text of the system, byte for byte: not every path is UTF-8.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct RawPath(Vec<u8>);
-
-impl RawPath {
-    /// The text as the system wants it.
-    pub(crate) fn os(&self) -> OsString {
-        OsString::from_vec(self.0.clone())
-    }
-
-    /// The path.
-    pub(crate) fn path(&self) -> PathBuf {
-        self.os().into()
-    }
-}
-
-impl<T: AsRef<std::ffi::OsStr> + ?Sized> From<&T> for RawPath {
-    fn from(text: &T) -> Self {
-        Self(text.as_ref().as_bytes().to_vec())
-    }
 }
 
 impl Spec {
@@ -251,6 +217,8 @@ impl Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt as _;
 
     #[test]
     fn a_spec_survives_the_pipe_with_paths_that_are_no_utf8() {

@@ -33,7 +33,8 @@ use rustix::io::Errno;
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
 
 use super::filter::Filter;
-use super::protocol::{RawPath, Writable};
+use super::protocol::Writable;
+use crate::raw_path::RawPath;
 
 /// The first version that covers every way of writing; the one before it lacks truncation.
 const COMPLETE: ABI = ABI::V3;

@@ -9,7 +9,6 @@ use serde::de::IgnoredAny;
 use tokio::time::Instant;
 
 use super::live_output::Words;
-use super::report::Text;
 use crate::cast_folder;
 use crate::growing_file::{Kept, KeptFile};
 use crate::redact::{Redactor, Secrets};
@@ -98,6 +97,28 @@ struct Capture<'a> {
     bytes_max: u64,
     /// The file with all of it, as soon as there is one.
     file: Option<Box<KeptFile>>,
+}
+
+/// A stream as text.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Text {
+    /// The text, with U+FFFD for whatever is no UTF-8.
+    pub(super) shown: String,
+    /// The bytes, where the text does not say them all.
+    pub(super) raw: Option<Vec<u8>>,
+}
+
+impl Text {
+    /// Reads bytes as text.
+    pub(super) fn new(bytes: Vec<u8>) -> Self {
+        match String::from_utf8(bytes) {
+            Ok(shown) => Self { shown, raw: None },
+            Err(error) => {
+                let shown = String::from_utf8_lossy(error.as_bytes()).into_owned();
+                Self { shown, raw: Some(error.into_bytes()) }
+            }
+        }
+    }
 }
 
 /// A captured stream that has ended.
@@ -270,5 +291,12 @@ mod tests {
         let (bytes, dropped) = ends(vec![b'a', 0xff], b"\x80\x80\x80\x80z", 100, None);
         assert_eq!(bytes, b"a\xff\n[materia: 96 bytes are missing here]\n\x80z");
         assert_eq!(dropped, 96);
+    }
+
+    #[test]
+    fn what_is_no_text_is_kept_as_it_came() {
+        assert_eq!(Text::new(b"a".to_vec()), Text { shown: "a".into(), raw: None });
+        let bad = Text::new(b"a\xc3".to_vec());
+        assert_eq!(bad, Text { shown: "a\u{fffd}".into(), raw: Some(b"a\xc3".to_vec()) });
     }
 }

@@ -17,10 +17,11 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::capture::Streams;
 use super::frames::{Frame, Frames, next_frame};
+use crate::raw_path::RawPath;
 use crate::supervise::PIPE_BYTES;
 use crate::supervise::mark::Mark;
 use crate::supervise::protocol::{
-    CONTENT_BYTES_MAX, INPUT, NO_MORE, POLITE, RENEWED, RawPath, Spec, Token, Verdict,
+    CONTENT_BYTES_MAX, INPUT, NO_MORE, POLITE, RENEWED, Spec, Token, Verdict,
 };
 use crate::supervise::{mark, tree};
 

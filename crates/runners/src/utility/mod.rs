@@ -20,9 +20,10 @@ use materia_engine::{BoxFuture, Manner, Runner, Stop, TurnFault, TurnJob, TurnRe
 use serde_json::Value;
 
 use crate::dispatch::faulted;
+use crate::raw_path::RawPath;
 use crate::redact::Secrets;
 use crate::supervise::mark::Mark;
-use crate::supervise::protocol::{RawPath, Spec, Verdict};
+use crate::supervise::protocol::{Spec, Verdict};
 use crate::tree_check::TreeCheck;
 use crate::{approved_files, cast_folder, guard, planning, side_output};
 use capture::Streams;

@@ -16,28 +16,6 @@ const EXCERPT_CHARS_MAX: usize = 600;
 /// The most lines of a stream in a message.
 const EXCERPT_LINES_MAX: usize = 5;
 
-/// A stream as text.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Text {
-    /// The text, with U+FFFD for whatever is no UTF-8.
-    pub(super) shown: String,
-    /// The bytes, where the text does not say them all.
-    pub(super) raw: Option<Vec<u8>>,
-}
-
-impl Text {
-    /// Reads bytes as text.
-    pub(super) fn new(bytes: Vec<u8>) -> Self {
-        match String::from_utf8(bytes) {
-            Ok(shown) => Self { shown, raw: None },
-            Err(error) => {
-                let shown = String::from_utf8_lossy(error.as_bytes()).into_owned();
-                Self { shown, raw: Some(error.into_bytes()) }
-            }
-        }
-    }
-}
-
 /// Whether the program exited by itself, with any exit code.
 pub(super) fn exited(ending: &Ending) -> bool {
     matches!(ending, Ending::Reported(Verdict { exit_code: Some(_), spawn_error: None, .. }))
@@ -177,13 +155,6 @@ fn is_direction(character: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_is_no_text_is_kept_as_it_came() {
-        assert_eq!(Text::new(b"a".to_vec()), Text { shown: "a".into(), raw: None });
-        let bad = Text::new(b"a\xc3".to_vec());
-        assert_eq!(bad, Text { shown: "a\u{fffd}".into(), raw: Some(b"a\xc3".to_vec()) });
-    }
 
     #[test]
     fn a_failure_is_told_by_the_end_of_standard_error_else_of_standard_output() {

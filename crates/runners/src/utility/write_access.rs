@@ -6,7 +6,8 @@ use materia_contract::{GlobalMode, Policy};
 use materia_engine::TurnJob;
 use materia_safe_fs::Folder;
 
-use crate::supervise::protocol::{RawPath, Writable};
+use crate::raw_path::RawPath;
+use crate::supervise::protocol::Writable;
 use crate::tree_check::TreeCheck;
 use crate::{cast_folder, guard, planning};
 

@@ -6,8 +6,8 @@ use indexmap::IndexSet;
 use materia_contract::{Condition, EdgeId, ExitDoc, ExitShorthandDoc, LoopDoc};
 
 use crate::build::Place;
-use crate::build::edge::{Target, target};
-use crate::build::loadout::Scope;
+use crate::build::built::Scope;
+use crate::build::target::{Target, target};
 use crate::fault::{Fault, Faults};
 use crate::suggest::did_you_mean;
 

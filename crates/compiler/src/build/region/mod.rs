@@ -6,25 +6,20 @@
 //! Deliberately absent: how a loop runs. A plan only holds the members of each loop, the source of its list and its
 //! exits.
 
-mod check;
 mod exit;
 mod nest;
 
 use std::collections::{HashMap, HashSet};
 
-use indexmap::{IndexMap, IndexSet};
-use materia_contract::{Condition, Exit as PlannedExit, Loop, LoopDoc, NodeId};
+use indexmap::IndexSet;
+use materia_contract::{Condition, LoopDoc};
 
-pub(super) use check::check;
-use exit::Exit;
+pub(super) use exit::Exit;
 
 use super::Place;
-use super::loadout::Scope;
-use super::socket::Draft;
+use super::built::Scope;
 use crate::fault::{Fault, Faults};
 
-/// The cursor of a loop whose members name none.
-const CURSOR_DEFAULT: &str = "workItemIndex";
 /// The only output that a loop consumes.
 const OUTPUT: &str = "workItems";
 
@@ -32,10 +27,10 @@ const OUTPUT: &str = "workItems";
 pub(super) struct Region<'a> {
     pub(super) id: &'a str,
     pub(super) exits: Vec<Exit<'a>>,
-    doc: &'a LoopDoc,
-    place: Place,
+    pub(super) doc: &'a LoopDoc,
+    pub(super) place: Place,
     /// As listed; that they exist has been looked at.
-    members: IndexSet<&'a str>,
+    pub(super) members: IndexSet<&'a str>,
     /// Whether all of it could be read.
     pub(super) whole: bool,
 }
@@ -184,51 +179,4 @@ impl<'a> Regions<'a> {
     pub(super) fn names(&self, id: &str) -> Vec<String> {
         self.around(id).iter().map(|place| self.list[*place].id.to_owned()).collect()
     }
-
-    /// The socket drafts that move each loop, in the order of the loops.
-    fn movers<'d, 's>(&self, sockets: &'d [Draft<'s>]) -> Vec<Vec<&'d Draft<'s>>> {
-        let mut movers: Vec<Vec<&Draft<'_>>> = self.list.iter().map(|_| Vec::new()).collect();
-        for socket in sockets.iter().filter(|socket| socket.advance.is_some()) {
-            if let Some(place) = self.around(socket.id).last() {
-                movers[*place].push(socket);
-            }
-        }
-        movers
-    }
-
-    /// The loops of the plan; `None` if something in them could not be read.
-    pub(super) fn planned(&self, sockets: &[Draft<'_>]) -> Option<IndexMap<String, Loop>> {
-        let movers = self.movers(sockets);
-        let planned = self.list.iter().zip(movers).map(|(region, movers)| {
-            let exits = region.exits.iter().map(|exit| planned_exit(region.id, exit));
-            let mut advances = movers.iter().filter_map(|socket| socket.advance.as_ref());
-            let cursor = advances.clone().find_map(|advance| advance.cursor);
-            let planned = Loop {
-                members: region.members.iter().map(NodeId::new).collect(),
-                consumes: region.doc.consumes.as_ref().map(|one| NodeId::new(&one.from)),
-                // The generator's list is what counts where there is one (D39).
-                items: if region.consumes() {
-                    None
-                } else {
-                    advances.find_map(|advance| advance.items.clone())
-                },
-                cursor: cursor.unwrap_or(CURSOR_DEFAULT).to_owned(),
-                exits: exits.collect::<Option<_>>()?,
-            };
-            Some((region.id.to_owned(), planned))
-        });
-        planned.collect()
-    }
-}
-
-fn planned_exit(region: &str, exit: &Exit<'_>) -> Option<PlannedExit> {
-    let (to, fails) = exit.to.planned()?;
-    Some(PlannedExit {
-        id: exit.id.clone(),
-        edge_id: exit.edge_id(region),
-        from: NodeId::new(exit.from),
-        condition: exit.condition,
-        to,
-        fails,
-    })
 }

@@ -11,7 +11,8 @@ use materia_contract::{Do, Event, EventBody, NodeId, Pace, Record, RunId, TurnOu
 use materia_kernel::{Gate, Input, Phase, Run, TurnOutcome, barred, cut, evolve, step};
 
 use super::attempt::is_alive;
-use super::conditions::{Subject, word};
+use super::conditions::word;
+use super::facts::Subject;
 use super::past::Settled;
 use super::trail::Trail;
 use super::{explain, suggested, why};

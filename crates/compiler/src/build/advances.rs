@@ -1,17 +1,19 @@
-//! Checks of a loop that need its sockets: whether it advances, and how it exits.
+//! The parts of a loop that need its sockets: whether it advances and how it exits, and what the plan says of it.
 
 use std::collections::{HashMap, HashSet};
 
-use materia_contract::{Condition, Parse, Root};
+use indexmap::IndexMap;
+use materia_contract::{Condition, Exit as PlannedExit, Loop, NodeId, Parse, Root};
 
-use super::exit::Exit;
-use super::{Region, Regions};
-use crate::build::socket::Draft;
+use super::region::{Exit, Region, Regions};
+use super::socket::Draft;
 use crate::fault::{Fault, Faults};
 
+/// The cursor of a loop whose members name none.
+const CURSOR_DEFAULT: &str = "workItemIndex";
 /// Reports loops that do not move or are not left as written.
-pub(in crate::build) fn check(regions: &Regions<'_>, sockets: &[Draft<'_>], faults: &mut Faults) {
-    let all = regions.movers(sockets);
+pub(super) fn check(regions: &Regions<'_>, sockets: &[Draft<'_>], faults: &mut Faults) {
+    let all = movers(regions, sockets);
     for (region, movers) in regions.list.iter().zip(all).filter(|(region, _)| region.whole) {
         if region.consumes() {
             never_advances(region, &movers, faults);
@@ -142,4 +144,54 @@ fn cannot_leave(exit: &Exit<'_>, mover: Option<&Draft<'_>>) -> Option<String> {
     }
     (guarded && asks && advance.when != exit.condition)
         .then(|| format!("is never taken: `{from}` advances only when `{}`", advance.when.word()))
+}
+
+/// The socket drafts that move each loop, in the order of the loops.
+fn movers<'d, 's>(regions: &Regions<'_>, sockets: &'d [Draft<'s>]) -> Vec<Vec<&'d Draft<'s>>> {
+    let mut movers: Vec<Vec<&Draft<'_>>> = regions.list.iter().map(|_| Vec::new()).collect();
+    for socket in sockets.iter().filter(|socket| socket.advance.is_some()) {
+        if let Some(place) = regions.around(socket.id).last() {
+            movers[*place].push(socket);
+        }
+    }
+    movers
+}
+
+/// The loops of the plan; `None` if something in them could not be read.
+pub(super) fn planned(
+    regions: &Regions<'_>,
+    sockets: &[Draft<'_>],
+) -> Option<IndexMap<String, Loop>> {
+    let movers = movers(regions, sockets);
+    let planned = regions.list.iter().zip(movers).map(|(region, movers)| {
+        let exits = region.exits.iter().map(|exit| planned_exit(region.id, exit));
+        let mut advances = movers.iter().filter_map(|socket| socket.advance.as_ref());
+        let cursor = advances.clone().find_map(|advance| advance.cursor);
+        let planned = Loop {
+            members: region.members.iter().map(NodeId::new).collect(),
+            consumes: region.doc.consumes.as_ref().map(|one| NodeId::new(&one.from)),
+            // The generator's list is what counts where there is one (D39).
+            items: if region.consumes() {
+                None
+            } else {
+                advances.find_map(|advance| advance.items.clone())
+            },
+            cursor: cursor.unwrap_or(CURSOR_DEFAULT).to_owned(),
+            exits: exits.collect::<Option<_>>()?,
+        };
+        Some((region.id.to_owned(), planned))
+    });
+    planned.collect()
+}
+
+fn planned_exit(region: &str, exit: &Exit<'_>) -> Option<PlannedExit> {
+    let (to, fails) = exit.to.planned()?;
+    Some(PlannedExit {
+        id: exit.id.clone(),
+        edge_id: exit.edge_id(region),
+        from: NodeId::new(exit.from),
+        condition: exit.condition,
+        to,
+        fails,
+    })
 }
