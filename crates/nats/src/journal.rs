@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Instant;
 
 use materia_contract::time::wall_time;
 use materia_contract::{CastLine, Command, CommandId, RunId};
@@ -15,7 +16,7 @@ use tokio::sync::{OwnedMutexGuard, watch};
 use crate::blobs::ObjectBlobs;
 use crate::connection::{Connection, Fault, ServerFacts};
 use crate::log::Log;
-use crate::message::Meta;
+use crate::message::{Home, Meta};
 use crate::open::OpenError;
 use crate::read::{self, Places};
 use crate::walk::Walk;
@@ -40,6 +41,10 @@ pub(crate) struct Inner {
     known: Mutex<HashMap<RunId, Arc<Known>>>,
     /// The messages of inboxes in which nothing waited.
     pub(crate) quiet: Mutex<HashMap<RunId, usize>>,
+    /// Changes whenever there may be more in any inbox; begun by the first who asks.
+    pub(crate) inboxes: OnceLock<watch::Receiver<u64>>,
+    /// When no command waited for any run, and the changes of inboxes then.
+    pub(crate) empty: Mutex<Option<(u64, Instant)>>,
 }
 
 /// Facts that are remembered of a run.
@@ -137,6 +142,8 @@ impl NatsJournal {
             blobs: blobs.clone(),
             known: Mutex::default(),
             quiet: Mutex::default(),
+            inboxes: OnceLock::new(),
+            empty: Mutex::default(),
         };
         Ok(Self { inner: Arc::new(inner), blobs, changed: Arc::default() })
     }
@@ -181,6 +188,12 @@ impl NatsJournal {
     #[must_use]
     pub fn driven(&self) -> BoxFuture<'static, Result<Vec<RunId>, ReadError>> {
         on_thread!(self, inner, [], Ok(lease::held(&inner.connection).await?))
+    }
+
+    /// Where the project of a run is; `None` if nobody noted it.
+    #[must_use]
+    pub fn home(&self, run: &RunId) -> BoxFuture<'static, Result<Option<Home>, ReadError>> {
+        on_thread!(self, inner, [run = run.clone()], Ok(inner.fresh(&run).await?.home.clone()))
     }
 
     /// Where a run goes on that was copied from here to another journal.

@@ -25,6 +25,7 @@ pub use blobs::ObjectBlobs;
 pub use connection::ServerFacts;
 pub use journal::NatsJournal;
 pub use lease::Driver;
+pub use message::Home;
 pub use monitor::syncs_always;
 pub use open::OpenError;
 pub use options::{BadOption, Options, Space};
