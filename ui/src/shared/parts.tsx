@@ -3,7 +3,7 @@ import { Check, Copy } from "lucide-react";
 import { type ElementType, type HTMLAttributes, type KeyboardEvent, type ReactNode, useState } from "react";
 import { Lost } from "../api/client";
 import type { SocketState } from "../api/generated";
-import { useLive } from "./live";
+import { useLive } from "./live-state";
 import { oneLine, type Piece, pieces } from "./text";
 
 export const stateWords: Record<SocketState, string> = {

@@ -2,10 +2,7 @@
 
 import { ChevronDown, ChevronUp, Maximize, X, ZoomIn } from "lucide-react";
 import { memo, type PointerEvent, useDeferredValue, useRef, useState } from "react";
-import type { CastState } from "../../fold";
-import type { Target } from "../../shared/ActButton";
 import { Button } from "../../shared/Button";
-import type { CastStore } from "../../shared/cast-store";
 import { isExported } from "../../shared/exported";
 import { keep, kept } from "../../shared/kept";
 import { Seg, Tabs } from "../../shared/parts";
@@ -13,6 +10,7 @@ import { useWide } from "../../shared/useWide";
 import { CostTab } from "./Cost";
 import { EventsTab } from "./Events";
 import { OutputLog } from "./OutputLog";
+import type { DockProps } from "./props";
 import { StateTab } from "./StateTab";
 import { Timeline, type TimelineProps } from "./timeline";
 import { ALL, type Window, zoomed } from "./timeline/scale";
@@ -20,17 +18,6 @@ import { WorkspaceTab } from "./Workspace";
 
 export type DockTab = "timeline" | "events" | "output" | "state" | "cost" | "files";
 const HEIGHT = "materia.dock";
-
-export interface DockProps {
-  store: CastStore;
-  state: CastState;
-  past: boolean;
-  now: number;
-  search: URLSearchParams;
-  change: (changes: Record<string, string | number | null>, push?: boolean) => void;
-  onSelect: (socket: string) => void;
-  target: Target;
-}
 
 /** It does not change with every word that a turn puts out. */
 export const Dock = memo(function Dock(props: DockProps) {

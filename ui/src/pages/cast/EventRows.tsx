@@ -9,7 +9,7 @@ import { clock } from "../../shared/format";
 import { JsonText } from "../../shared/JsonTree";
 import { LongTexts } from "../../shared/LongTexts";
 import { CopyButton, Foreign } from "../../shared/parts";
-import type { DockProps } from "./Dock";
+import type { DockProps } from "./props";
 
 const ROW = 22;
 const HEADS = ["Seq", "Time", "Kind", "Socket", "Item", "What happened"];

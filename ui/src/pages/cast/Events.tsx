@@ -11,8 +11,8 @@ import { Button } from "../../shared/Button";
 import { useCast } from "../../shared/cast-store";
 import { count } from "../../shared/format";
 import { ErrorBox, Pick } from "../../shared/parts";
-import type { DockProps } from "./Dock";
 import { EventRows } from "./EventRows";
+import type { DockProps } from "./props";
 
 const CHUNK = 200;
 const KINDS = "run turn route handoff payload state loop cursor approval mode budget message follow_up timer".split(

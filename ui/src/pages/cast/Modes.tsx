@@ -7,7 +7,7 @@ import { Button } from "../../shared/Button";
 import { Cli } from "../../shared/Cli";
 import { Pop } from "../../shared/Pop";
 import { Seg } from "../../shared/parts";
-import type { ActProps } from "./Acts";
+import type { ActProps } from "./props";
 
 const words: Record<string, string> = Object.fromEntries([...PACES, ...MODES].map(({ id, label }) => [id, label]));
 

@@ -9,7 +9,7 @@ import { download } from "../../shared/download";
 import { duration } from "../../shared/format";
 import { Pick, Seg } from "../../shared/parts";
 import { oneLine, plain } from "../../shared/text";
-import type { DockProps } from "./Dock";
+import type { DockProps } from "./props";
 
 const TURNS_MAX = 60;
 const CHARS_MAX = 20_000;

@@ -5,7 +5,7 @@ import { useCast } from "../../shared/cast-store";
 import { JsonText } from "../../shared/JsonTree";
 import { EventLink } from "../../shared/Linked";
 import { Foreign } from "../../shared/parts";
-import type { DockProps } from "./Dock";
+import type { DockProps } from "./props";
 
 export function StateTab({ store, state, change, onSelect }: DockProps) {
   const events = useCast(store, (held) => held.events);

@@ -9,11 +9,16 @@ import { ErrorBox, Tabs } from "../../shared/parts";
 import { Link } from "../../shared/router";
 import { oneLine } from "../../shared/text";
 import { Whole } from "../../shared/Whole";
-import type { Places } from ".";
 import { A, B } from "./Heads";
 import { sideText } from "./Turns";
 
 type Tab = "input" | "output" | "route";
+
+/** The projects of both, where the address names them. */
+export interface Places {
+  project: string | null;
+  other: string | null;
+}
 
 interface BesideProps {
   row: ComparedTurn;

@@ -9,11 +9,12 @@ import { NotOpened } from "../../shared/Boundary";
 import { Cli } from "../../shared/Cli";
 import { CastStore, WHOLE_MAX } from "../../shared/cast-store";
 import { count, duration, money } from "../../shared/format";
-import { comparePath, keyOf, useLive } from "../../shared/live";
+import { comparePath, keyOf } from "../../shared/live";
+import { useLive } from "../../shared/live-state";
 import { Foreign, Pick, Reading } from "../../shared/parts";
 import { Link, navigate, useSearch } from "../../shared/router";
 import { oneLine } from "../../shared/text";
-import { Beside } from "./Beside";
+import { Beside, type Places } from "./Beside";
 import { Heads, timeIn } from "./Heads";
 import { rowKey, Turns } from "./Turns";
 import "./compare.css";
@@ -22,12 +23,6 @@ interface Both {
   compared: Comparison;
   views: [CastView, CastView];
   shared: Turn[];
-}
-
-/** The projects of both, where the address names them. */
-export interface Places {
-  project: string | null;
-  other: string | null;
 }
 
 async function both(a: string, b: string, { project, other: otherProject }: Places): Promise<Both> {

@@ -33,7 +33,7 @@ import { linesOf, type Row, withExplored } from "./explored";
 import { type EditorNode, nodeTypes } from "./nodes";
 import type { EditorState } from "./state";
 import type { EditorStore } from "./store";
-import { marksOf } from "./views";
+import { marksOf, type Walked } from "./views";
 
 export const DRAGGED = "application/x-materia";
 
@@ -49,8 +49,7 @@ export interface CanvasProps {
   /** What an exploration of this text found. */
   explored: Row[];
   found: Set<string> | null;
-  /** What a walk went over. */
-  walked: { sockets: Set<string>; edges: Set<string>; now: Set<string> } | null;
+  walked: Walked | null;
   view: RefObject<View | null>;
   onDrag: (spots: Record<string, Spot> | null) => void;
   onAsk: (where: Where, at: Spot) => void;

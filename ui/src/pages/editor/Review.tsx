@@ -9,7 +9,7 @@ import { object, Writer } from "../../document";
 import { Button } from "../../shared/Button";
 import { Compare } from "../../shared/code";
 import { Dialog } from "../../shared/Dialog";
-import { useLive } from "../../shared/live";
+import { useLive } from "../../shared/live-state";
 import { ErrorBox, Foreign } from "../../shared/parts";
 import { navigate } from "../../shared/router";
 import { oneLine } from "../../shared/text";

@@ -8,7 +8,7 @@ import { object } from "../../document";
 import { client, pause } from "../../shared/ask";
 import { Button } from "../../shared/Button";
 import { download } from "../../shared/download";
-import { useLive } from "../../shared/live";
+import { useLive } from "../../shared/live-state";
 import { ErrorBox, Foreign, Item } from "../../shared/parts";
 import { oneLine } from "../../shared/text";
 import type { Play } from "./explored";
@@ -23,20 +23,6 @@ const words: Record<ChosenEnd, string> = {
   fails: "Fails",
   items: "Work items",
 };
-
-export interface Walked {
-  sockets: Set<string>;
-  edges: Set<string>;
-  now: Set<string>;
-}
-export function walkedBy(walk: Walk | null): Walked | null {
-  if (!walk) return null;
-  return {
-    sockets: new Set(walk.steps.map((step) => step.socket)),
-    edges: new Set(walk.steps.flatMap((step) => step.routes.flatMap((route) => route.edge ?? []))),
-    now: new Set(walk.asks.map((one) => one.socket)),
-  };
-}
 
 export function Simulate(props: {
   state: EditorState;

@@ -25,10 +25,9 @@ import { PalettePane } from "./PalettePane";
 import { Review } from "./Review";
 import { SaveBar, saveReason } from "./SaveBar";
 import { AddSheet, ConnectSheet, RenameSheet } from "./Sheets";
-import { walkedBy } from "./Simulate";
 import { type EditorStore, useCheck, useEditor } from "./store";
 import { focusCard, useKeys } from "./useKeys";
-import { findingsOf, keyOf, matches, sizesFor } from "./views";
+import { findingsOf, keyOf, matches, sizesFor, walkedBy } from "./views";
 
 const NOTICE_MS = 8000;
 

@@ -14,8 +14,8 @@ import { Link } from "../../shared/router";
 import { Check, Fact } from "../../shared/Table";
 import { oneLine, pieces } from "../../shared/text";
 import { Whole } from "../../shared/Whole";
-import type { CardProps } from ".";
 import { Changed } from "./Changed";
+import type { CardProps } from "./props";
 import { targetOf } from "./target";
 
 const ANSWERS = [

@@ -10,7 +10,7 @@ import { BOUNDS } from "../../shared/bounds";
 import { Cli } from "../../shared/Cli";
 import { count, money } from "../../shared/format";
 import { ErrorBox, Foreign, Meter } from "../../shared/parts";
-import type { CardProps } from ".";
+import type { CardProps } from "./props";
 import { StopCast } from "./StopCast";
 import { targetOf } from "./target";
 

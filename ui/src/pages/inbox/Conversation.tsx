@@ -8,7 +8,7 @@ import { type Act, commandLine } from "../../shared/acts";
 import { Cli } from "../../shared/Cli";
 import { ErrorBox, Item } from "../../shared/parts";
 import { plain } from "../../shared/text";
-import type { CardProps } from ".";
+import type { CardProps } from "./props";
 import { events, targetOf } from "./target";
 
 /** What an answer says, where it is an object with a context; else all of it. */

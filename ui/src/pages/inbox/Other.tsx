@@ -3,7 +3,7 @@ import { ActButton } from "../../shared/ActButton";
 import { type Act, commandLine } from "../../shared/acts";
 import { Cli } from "../../shared/Cli";
 import { Foreign } from "../../shared/parts";
-import type { CardProps } from ".";
+import type { CardProps } from "./props";
 import { targetOf } from "./target";
 
 /** Anything else: what the server says can be done. */

@@ -14,7 +14,7 @@ import { castPath } from "../../shared/live";
 import { ErrorBox, Foreign } from "../../shared/parts";
 import { Link } from "../../shared/router";
 import { oneLine, plain } from "../../shared/text";
-import type { CardProps } from ".";
+import type { CardProps } from "./props";
 import { StopCast } from "./StopCast";
 import { events, targetOf } from "./target";
 

@@ -15,6 +15,7 @@ import { Approval } from "./Approval";
 import { BudgetCard } from "./Budget";
 import { Conversation } from "./Conversation";
 import { OtherCard } from "./Other";
+import type { CardProps } from "./props";
 import { Stall } from "./Stall";
 import { TrustCards } from "./Trust";
 import { WorkspaceCard } from "./Workspace";
@@ -251,11 +252,6 @@ function useNames(items: InboxItem[]): (item: InboxItem) => string {
     },
   });
   return (item) => oneLine(read.data?.get(item.castId)?.[item.node ?? ""]?.materia ?? item.node ?? "", 60);
-}
-
-export interface CardProps {
-  item: InboxItem;
-  onAnswered: (text: string) => void;
 }
 
 function Card(props: CardProps) {

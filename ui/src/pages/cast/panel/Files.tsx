@@ -8,7 +8,7 @@ import { DiffView } from "../../../shared/DiffView";
 import { bytes } from "../../../shared/format";
 import { ErrorBox, Foreign, Reading } from "../../../shared/parts";
 import { Changes } from "../Changes";
-import type { PanelProps } from ".";
+import type { PanelProps } from "../props";
 
 type FilesProps = Pick<PanelProps, "store" | "search" | "change"> & { full: TurnView | null };
 

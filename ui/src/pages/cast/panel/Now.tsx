@@ -4,7 +4,7 @@ import type { TurnView } from "../../../api/generated";
 import { type Turn, waitsAt } from "../../../fold";
 import { count } from "../../../shared/format";
 import { plain } from "../../../shared/text";
-import type { PanelProps } from ".";
+import type { PanelProps } from "../props";
 
 type NowProps = PanelProps & { turn: Turn | undefined; full: TurnView | null };
 

@@ -7,7 +7,7 @@ import { EventLink } from "../../../shared/Linked";
 import { CopyButton, Foreign, Reading, Seg } from "../../../shared/parts";
 import { Fact } from "../../../shared/Table";
 import { plain } from "../../../shared/text";
-import type { PanelProps } from ".";
+import type { PanelProps } from "../props";
 
 type OutputProps = Pick<PanelProps, "onEvent" | "search" | "change"> & {
   turn: Turn | undefined;

@@ -12,7 +12,7 @@ import { isExported } from "../../../shared/exported";
 import { EventLink, Linked } from "../../../shared/Linked";
 import { ErrorBox, Foreign, Reading } from "../../../shared/parts";
 import { oneLine } from "../../../shared/text";
-import type { PanelProps } from ".";
+import type { PanelProps } from "../props";
 
 export function WhyTab(props: PanelProps & { turn: Turn | undefined; newest: boolean }) {
   const { store, state, socket, past, onEvent, target, turn, newest } = props;

@@ -3,18 +3,17 @@
 import { ChevronLeft, ChevronRight, Columns2, Link as LinkIcon, X } from "lucide-react";
 import { segment } from "../../../api/client";
 import type { TurnView } from "../../../api/generated";
-import { type CastState, nameOf, sentBackBy, titled } from "../../../fold";
+import { nameOf, sentBackBy, titled } from "../../../fold";
 import { Badges, KindIcon } from "../../../graph/KindIcon";
-import type { Target } from "../../../shared/ActButton";
 import { useGet } from "../../../shared/ask";
 import { Button } from "../../../shared/Button";
-import type { CastStore, LiveText } from "../../../shared/cast-store";
 import { isExported } from "../../../shared/exported";
 import { EventLink } from "../../../shared/Linked";
 import { CopyButton, ErrorBox, Foreign, Pick, State, Tabs } from "../../../shared/parts";
 import { turnPath } from "../../../shared/turnLink";
 import { usePaced } from "../../../shared/usePaced";
 import { useWide } from "../../../shared/useWide";
+import type { PanelProps } from "../props";
 import { cardOf } from "../views";
 import { FilesTab } from "./Files";
 import { HistoryTab } from "./History";
@@ -24,20 +23,6 @@ import { OutputTab } from "./Output";
 import { WhyTab } from "./Why";
 
 export type PanelTab = "now" | "input" | "output" | "why" | "history" | "files";
-
-export interface PanelProps {
-  store: CastStore;
-  state: CastState;
-  past: boolean;
-  socket: string;
-  live: LiveText | undefined;
-  item: string | null;
-  search: URLSearchParams;
-  change: (changes: Record<string, string | number | null>, push?: boolean) => void;
-  onEvent: (seq: number) => void;
-  now: number;
-  target: Target;
-}
 
 /** How long a turn is shown before a newer one takes its place. */
 const READ_MS = 1000;

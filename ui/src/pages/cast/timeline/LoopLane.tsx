@@ -3,8 +3,7 @@ import { memo } from "react";
 import { type CastState, itemIndex, itemKey, itemStates, type Turn } from "../../../fold";
 import { Item } from "../../../shared/parts";
 import { oneLine } from "../../../shared/text";
-import type { Places } from ".";
-import { shared } from "./scale";
+import { type Places, shared } from "./scale";
 
 interface LoopLaneProps {
   state: CastState;

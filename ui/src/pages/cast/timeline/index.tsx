@@ -9,7 +9,7 @@ import { useCast } from "../../../shared/cast-store";
 import { isExported } from "../../../shared/exported";
 import { duration } from "../../../shared/format";
 import { oneLine } from "../../../shared/text";
-import type { DockProps } from "../Dock";
+import type { DockProps } from "../props";
 import { LoopLane } from "./LoopLane";
 import { type Rest, restsOf } from "./rests";
 import {
@@ -17,6 +17,7 @@ import {
   BAR_MIN,
   eventsIn,
   idleStretches,
+  type Places,
   type Scale,
   type Span,
   scaleOf,
@@ -28,14 +29,6 @@ import { useAxis } from "./useAxis";
 export interface TimelineProps extends DockProps {
   view: Window;
   setView: (view: Window) => void;
-}
-
-/** Where something is drawn, for those who draw it. */
-export interface Places {
-  left: (time: number) => string;
-  wide: (from: number, to: number, least?: number) => string;
-  /** How many pixels a stretch has. */
-  room: (from: number, to: number) => number;
 }
 
 export function Timeline(props: TimelineProps) {
