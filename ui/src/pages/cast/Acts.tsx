@@ -9,20 +9,21 @@ import { Fork } from "./Fork";
 import { Modes } from "./Modes";
 import type { ActProps } from "./props";
 import { SkipButton, SkipPart } from "./SkipItem";
+import css from "./style.module.css";
 
 export function Acts({ state, past, target, socket, onDone }: ActProps & { past: boolean; socket: string }) {
   const over = state.status === "completed" || state.status === "aborted" || state.status === "failed";
   const fork = <Fork state={state} target={target} onDone={onDone} past={past} socket={socket} />;
   if (past)
     return (
-      <div className="acts">
+      <div className={css.acts}>
         <span className="faint sm">Read only</span>
         {fork}
       </div>
     );
   const rests = state.status === "waiting" || (state.status === "running" && state.pace === "INTERACTIVE");
   return (
-    <div className="acts">
+    <div className={css.acts}>
       {over ? null : <Modes state={state} target={target} onDone={onDone} />}
       {over ? null : rests ? (
         <>

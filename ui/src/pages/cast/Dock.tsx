@@ -3,6 +3,7 @@
 import { ChevronDown, ChevronUp, Maximize, X, ZoomIn } from "lucide-react";
 import { memo, type PointerEvent, useDeferredValue, useRef, useState } from "react";
 import { Button } from "../../shared/Button";
+import { cx } from "../../shared/cx";
 import { isExported } from "../../shared/exported";
 import { keep, kept } from "../../shared/kept";
 import { Seg, Tabs } from "../../shared/parts";
@@ -12,6 +13,7 @@ import { EventsTab } from "./Events";
 import { OutputLog } from "./OutputLog";
 import type { DockProps } from "./props";
 import { StateTab } from "./StateTab";
+import css from "./style.module.css";
 import { Timeline, type TimelineProps } from "./timeline";
 import { ALL, type Window, zoomed } from "./timeline/scale";
 import { WorkspaceTab } from "./Workspace";
@@ -42,9 +44,9 @@ export const Dock = memo(function Dock(props: DockProps) {
     if (from.current) size(from.current.height + from.current.y - event.clientY);
   };
   return (
-    <section className="dock" aria-label="Dock" data-testid="dock" style={{ height: open ? height : 36 }}>
+    <section className={css.dock} aria-label="Dock" data-testid="dock" style={{ height: open ? height : 36 }}>
       <div
-        className="grip"
+        className={css.grip}
         role="separator"
         aria-orientation="horizontal"
         aria-label="Height of the dock"
@@ -65,7 +67,7 @@ export const Dock = memo(function Dock(props: DockProps) {
           if (event.key === "ArrowDown") size(height - 24);
         }}
       />
-      <div className="dhead">
+      <div className={css.dhead}>
         <Tabs<DockTab>
           name="dock"
           label="Dock"
@@ -96,7 +98,14 @@ export const Dock = memo(function Dock(props: DockProps) {
           {open ? <ChevronDown className="ico" /> : <ChevronUp className="ico" />}
         </Button>
       </div>
-      <div className="dbody" id="dock-body" role="tabpanel" aria-labelledby={`dock-${tab}`} hidden={!open} tabIndex={0}>
+      <div
+        className={css.dbody}
+        id="dock-body"
+        role="tabpanel"
+        aria-labelledby={`dock-${tab}`}
+        hidden={!open}
+        tabIndex={0}
+      >
         <Body {...settled} tab={shown} view={view} setView={setView} />
       </div>
     </section>
@@ -123,7 +132,7 @@ function TimelineTools(
   return (
     <>
       {brushed ? (
-        <span className="chip" data-testid="brushed">
+        <span className={css.chip} data-testid="brushed">
           <Button look="quiet small" onClick={() => change({ dock: "events" })}>
             Events {brushed} to {search.get("evto")}
           </Button>
@@ -136,7 +145,9 @@ function TimelineTools(
           />
         </span>
       ) : (
-        <span className="brush-hint faint sm wide-only nowrap cut">Drag over a span to filter the events</span>
+        <span className={cx(css.brushHint, "faint sm wide-only nowrap cut")}>
+          Drag over a span to filter the events
+        </span>
       )}
       <Seg
         small
@@ -162,7 +173,7 @@ function TimelineTools(
       />
       <Button look="quiet small" disabled={whole} aria-label="Fit" data-testid="tl-fit" onClick={() => setView(ALL)}>
         <Maximize className="ico s" />
-        <span className="fit-word">Fit</span>
+        <span className={css.fitWord}>Fit</span>
       </Button>
     </>
   );

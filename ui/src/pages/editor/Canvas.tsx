@@ -29,6 +29,7 @@ import type { Drawn } from "../../graph/layout";
 import { add, addTemplate, link, place, type Where } from "./acts";
 import { edgesOf, nodesOf } from "./drawing";
 import { edgeTypes, type LineEdge } from "./EditorLine";
+import css from "./editor.module.css";
 import { linesOf, type Row, withExplored } from "./explored";
 import { type EditorNode, nodeTypes } from "./nodes";
 import type { EditorState } from "./state";
@@ -145,7 +146,7 @@ function Flow(props: CanvasProps) {
       edges={edges}
       nodeTypes={nodeTypes}
       edgeTypes={edgeTypes}
-      className={over ? "over" : ""}
+      className={over ? css.over : ""}
       nodesDraggable={!state.readOnly}
       nodesConnectable={!state.readOnly}
       nodesFocusable={false}
@@ -180,7 +181,7 @@ function Flow(props: CanvasProps) {
       onDrop={onDrop}
     >
       <Zoom onFit={() => props.view.current?.fit()} />
-      <Panel position="bottom-right" className="hints" aria-hidden="true">
+      <Panel position="bottom-right" className={css.hints} aria-hidden="true">
         <span>
           <kbd>A</kbd> add
         </span>

@@ -10,6 +10,7 @@ import { FindField } from "../../shared/FindField";
 import { Foreign } from "../../shared/parts";
 import { oneLine } from "../../shared/text";
 import { add, link, rename, type Where } from "./acts";
+import css from "./editor.module.css";
 import { SelectField } from "./fields";
 import { conditions, nameFault, targets } from "./options";
 import { badgeOf, fitting, grouped } from "./PalettePane";
@@ -183,7 +184,7 @@ export function NameSheet({ title, text, label, testid, verb, look = "", from, f
     onName(name);
   };
   return (
-    <Dialog label={title} onClose={onClose} className="ask-sheet">
+    <Dialog label={title} onClose={onClose} className={css.askSheet}>
       <form onSubmit={done}>
         <h2>{title}</h2>
         <p className="dim">{text}</p>
@@ -196,7 +197,7 @@ export function NameSheet({ title, text, label, testid, verb, look = "", from, f
           onFocus={(event) => event.target.select()}
           onChange={(event) => setName(event.target.value)}
         />
-        {wrong ? <p className="err">{wrong}</p> : null}
+        {wrong ? <p className={css.err}>{wrong}</p> : null}
         <div className="foot">
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary" testid={`${testid}-done`} disabled={wrong !== null}>

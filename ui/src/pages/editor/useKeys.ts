@@ -15,6 +15,7 @@ import {
   type Where,
 } from "./acts";
 import type { View } from "./Canvas";
+import css from "./editor.module.css";
 import type { EditorStore } from "./store";
 
 export interface KeyActs {
@@ -159,7 +160,7 @@ function plainKey(event: KeyboardEvent, acts: KeyActs): boolean {
 /** Into the inspector, unless a button was pressed. */
 function enterInspector(event: KeyboardEvent): boolean {
   const target = event.target as HTMLElement;
-  if (target.closest("button, a, summary") || !target.closest(".editor, body")) return false;
+  if (target.closest("button, a, summary") || !target.closest(`.${css.editor}, body`)) return false;
   document.querySelector<HTMLElement>("[data-inspector] [role=tabpanel] :is(select, input, textarea, button)")?.focus();
   return true;
 }

@@ -3,6 +3,7 @@ import { ActButton } from "../../shared/ActButton";
 import { type Act, commandLine } from "../../shared/acts";
 import { Cli } from "../../shared/Cli";
 import { Foreign } from "../../shared/parts";
+import css from "./inbox.module.css";
 import type { CardProps } from "./props";
 import { targetOf } from "./target";
 
@@ -13,7 +14,7 @@ export function OtherCard({ item, onAnswered }: CardProps) {
   const acts = item.next.filter((act) => !["say", "nodeBudget"].includes(act.do)) as Act[];
   return (
     <>
-      <div className="ibody">
+      <div className={css.ibody}>
         <Foreign as="p" text={item.message} />
       </div>
       <footer>

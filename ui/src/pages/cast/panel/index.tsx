@@ -7,6 +7,7 @@ import { nameOf, sentBackBy, titled } from "../../../fold";
 import { Badges, KindIcon } from "../../../graph/KindIcon";
 import { useGet } from "../../../shared/ask";
 import { Button } from "../../../shared/Button";
+import { cx } from "../../../shared/cx";
 import { isExported } from "../../../shared/exported";
 import { EventLink } from "../../../shared/Linked";
 import { CopyButton, ErrorBox, Foreign, Pick, State, Tabs } from "../../../shared/parts";
@@ -14,6 +15,7 @@ import { turnPath } from "../../../shared/turnLink";
 import { usePaced } from "../../../shared/usePaced";
 import { useWide } from "../../../shared/useWide";
 import type { PanelProps } from "../props";
+import css from "../style.module.css";
 import { cardOf } from "../views";
 import { FilesTab } from "./Files";
 import { HistoryTab } from "./History";
@@ -59,11 +61,11 @@ export function FocusPanel(props: PanelProps) {
   const output = <OutputTab {...{ turn, full, onEvent, search, change }} />;
   return (
     <aside
-      className="panel"
+      className={css.panel}
       aria-label={`${nameOf(state, socket)}${turn ? `, visit ${turn.visit}` : ""}`}
       data-testid="panel"
     >
-      <div className="phead">
+      <div className={css.phead}>
         <div className="row">
           <KindIcon kind={kind} color={card.color} />
           <Foreign as="h2" className="cut" text={nameOf(state, socket)} />
@@ -76,13 +78,13 @@ export function FocusPanel(props: PanelProps) {
           <State state={card.state} word={card.word} testid="panel-state" />
           <Button
             icon={X}
-            look="quiet small icon sheet-close"
+            look={cx(css.sheetClose, "quiet small icon")}
             aria-label="Close"
             data-testid="sheet-close"
             onClick={() => change({ socket: null, turn: null, item: null })}
           />
         </div>
-        <div className="turn">
+        <div className={css.turn}>
           {items.length > 0 ? (
             <Pick
               label="Item"
@@ -121,7 +123,7 @@ export function FocusPanel(props: PanelProps) {
           <span className="grow" />
           <Button
             icon={Columns2}
-            look="quiet small icon beside-only"
+            look={cx(css.besideOnly, "quiet small icon")}
             aria-label="Input and output side by side"
             title="Input and output side by side"
             aria-pressed={beside}
@@ -159,7 +161,7 @@ export function FocusPanel(props: PanelProps) {
         />
       </div>
       <div
-        className="pbody"
+        className={css.pbody}
         id="tab-body"
         role="tabpanel"
         aria-labelledby={`tab-${tab}`}
@@ -171,7 +173,7 @@ export function FocusPanel(props: PanelProps) {
         ) : null}
         {tab === "now" ? <NowTab {...props} turn={turn} full={full} /> : null}
         {twice ? (
-          <div className="twice">
+          <div className={css.twice}>
             <section aria-label="Input">{input}</section>
             <section aria-label="Output">{output}</section>
           </div>

@@ -1,5 +1,6 @@
 // The axis as it is looked at: zoomed by the wheel, moved sideways, and brushed.
 import { type PointerEvent, type RefObject, useEffect, useRef, useState } from "react";
+import css from "../style.module.css";
 import { moved, type Scale, type Span, type Window, zoomed } from "./scale";
 
 const STEP = 1.15;
@@ -45,7 +46,7 @@ export function useAxis(
       const now = held.current;
       const body = element.closest<HTMLElement>(".dbody");
       const scrolls = body !== null && body.scrollHeight > body.clientHeight + 1;
-      const onAxis = (event.target as HTMLElement).closest(".axis") !== null;
+      const onAxis = (event.target as HTMLElement).closest(`.${css.axis}`) !== null;
       if (Math.abs(event.deltaX) > Math.abs(event.deltaY) || event.shiftKey) {
         const by =
           ((event.deltaX || event.deltaY) / Math.max(1, lane.current?.clientWidth ?? 1)) *
