@@ -1,7 +1,7 @@
 // Holds the style sheets, and writes the types of their classes to `.types`, where the compiler looks for them (`rootDirs`):
 // a component that names a class which no sheet has is a fault of `tsc`.
 // - Only `src/styles` is global; all other sheets are CSS modules.
-// - Each class of a module is in a component, and each class of `src/styles` in the source.
+// - Each class of a module is in a component, and each class of `src/styles` in the source; a class in quotes is in a sheet.
 // - What a module names as global is a class of `src/styles`, of a module, or of a library.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -13,7 +13,7 @@ const sheets = files.filter((name) => name.endsWith(".css"));
 const code = files.filter((name) => /\.tsx?$/.test(name) && !name.includes(".test."));
 const texts = new Map([...sheets, ...code].map((name) => [name, readFileSync(join(source, name), "utf8")]));
 const faults = [];
-const OF_LIBRARIES = /^(react-flow|cm-|connectingto$)/;
+const OF_LIBRARIES = /^(react-flow|cm-|connectingto$|nopan$)/;
 
 /** The classes of a sheet: its own, and those that it names as global. */
 function classesOf(name) {
@@ -82,6 +82,12 @@ for (const name of modules)
   for (const one of classesOf(name).global)
     if (!base.has(one) && !scoped.has(one) && !OF_LIBRARIES.test(one) && !words.has(one))
       faults.push(`src/${name}: nothing has the global class ${one}`);
+const named = new Set([...base, ...modules.flatMap((name) => [...classesOf(name).global])]);
+for (const name of code)
+  for (const [, list] of texts.get(name).matchAll(/\b(?:className|look)="([^"]*)"/g))
+    for (const one of list.split(/\s+/))
+      if (one && !named.has(one) && !OF_LIBRARIES.test(one))
+        faults.push(`src/${name}: no sheet has the class ${one} of ${list}`);
 if (faults.length > 0) {
   console.error(`Styles:\n  ${faults.join("\n  ")}`);
   process.exit(1);

@@ -48,7 +48,7 @@ export function Changes({ castId, project, turn, depends = "" }: ChangesProps) {
           </li>
         ))}
       </ul>
-      <div className="chosen">
+      <div>
         {part.trim() ? (
           <DiffView text={part} />
         ) : (

@@ -2,7 +2,7 @@
 
 import { ChevronDown, ChevronUp, Maximize, X, ZoomIn } from "lucide-react";
 import { memo, type PointerEvent, useDeferredValue, useRef, useState } from "react";
-import { Button } from "../../shared/Button";
+import { Button, IconButton } from "../../shared/Button";
 import { cx } from "../../shared/cx";
 import { isExported } from "../../shared/exported";
 import { keep, kept } from "../../shared/kept";
@@ -136,11 +136,10 @@ function TimelineTools(
           <Button look="quiet small" onClick={() => change({ dock: "events" })}>
             Events {brushed} to {search.get("evto")}
           </Button>
-          <Button
+          <IconButton
             icon={X}
-            look="quiet small icon"
-            aria-label="Clear the event filter"
-            data-testid="clear-brush"
+            label="Clear the event filter"
+            testid="clear-brush"
             onClick={() => change({ evfrom: null, evto: null })}
           />
         </span>
@@ -160,14 +159,13 @@ function TimelineTools(
         ]}
       />
       {search.get("idle") === "shown" ? (
-        <Button look="small" data-testid="cut-idle" onClick={() => change({ idle: null })}>
+        <Button look="small" testid="cut-idle" onClick={() => change({ idle: null })}>
           Cut idle time
         </Button>
       ) : null}
-      <Button
+      <IconButton
         icon={ZoomIn}
-        look="quiet small icon"
-        aria-label="Zoom in on the timeline"
+        label="Zoom in on the timeline"
         data-testid="tl-in"
         onClick={() => setView(zoomed(view, middle, 0.5))}
       />

@@ -7,7 +7,7 @@ import { field } from "../../api/events";
 import type { EventLine } from "../../api/generated";
 import { readEvents } from "../../api/texts";
 import { nameOf, titled } from "../../fold";
-import { Button } from "../../shared/Button";
+import { IconButton } from "../../shared/Button";
 import { useCast } from "../../shared/cast-store";
 import { count } from "../../shared/format";
 import { ErrorBox, Pick } from "../../shared/parts";
@@ -108,12 +108,7 @@ export function EventsTab({ store, state, past, search, change }: DockProps) {
             <span className="sm">
               {filter.from} to {filter.to}
             </span>
-            <Button
-              icon={X}
-              look="quiet small icon"
-              aria-label="Show all events"
-              onClick={() => change({ evfrom: null, evto: null })}
-            />
+            <IconButton icon={X} label="Show all events" onClick={() => change({ evfrom: null, evto: null })} />
           </span>
         ) : null}
         <GoTo

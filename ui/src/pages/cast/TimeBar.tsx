@@ -3,7 +3,7 @@
 import { ChevronLeft, ChevronRight, Pause, Play } from "lucide-react";
 import { memo, useEffect, useRef, useState } from "react";
 import type { CastState, Chapter, Mark, MarkKind } from "../../fold";
-import { Button } from "../../shared/Button";
+import { Button, IconButton } from "../../shared/Button";
 import { cx } from "../../shared/cx";
 import { count } from "../../shared/format";
 import { oneLine } from "../../shared/text";
@@ -81,12 +81,11 @@ export const TimeBar = memo(function TimeBar({ state, tip, past, offline, onAt }
   return (
     <div className={css.time} data-testid="time-bar">
       <span className={css.timeSteps}>
-        <Button
+        <IconButton
           icon={ChevronLeft}
-          look="quiet small icon"
-          aria-label="Previous event"
+          label="Previous event"
           onClick={() => onAt(Math.max(1, state.seq - 1))}
-          data-testid="step-back"
+          testid="step-back"
           disabled={state.seq <= 1}
         />
         <Button
@@ -130,7 +129,7 @@ export const TimeBar = memo(function TimeBar({ state, tip, past, offline, onAt }
           }}
         />
       </div>
-      <span className="nowrap where" data-testid="where">
+      <span className="nowrap" data-testid="where">
         {past ? "Viewing event" : "Event"} <strong>{count(state.seq)}</strong>{" "}
         <span className="faint">of {count(end)}</span>
       </span>

@@ -35,7 +35,7 @@ export function WorkspaceTab({ state, target, past }: { state: CastState; target
   const onDone = (result: Done) => setDone({ count: done.count + 1, message: result.message ?? "" });
   return (
     <div className={css.workspace} data-testid="workspace">
-      <div className="about">
+      <div>
         {past ? <p className="dim sm">The workspace as it is now, not as of event {state.seq}.</p> : null}
         <dl className="facts">
           <Fact name="Folder" className="row">

@@ -138,7 +138,7 @@ function Name({ view, socket, onPick }: { view: CastView; socket: string; onPick
       <span className="row">
         <KindIcon kind={node?.generator ? "generator" : (node?.behavior.type ?? "agent")} color={node?.color} />
         {onPick ? (
-          <button type="button" className="rowpick cut" onClick={onPick}>
+          <button type="button" className="cut" data-testid="rowpick" onClick={onPick}>
             <Foreign text={name} />
           </button>
         ) : (

@@ -3,7 +3,7 @@
 import { ChevronDown, ChevronUp, Ellipsis, GripVertical, Plus, X } from "lucide-react";
 import { type DragEvent, useState } from "react";
 import type { SocketDoc } from "../../document";
-import { Button } from "../../shared/Button";
+import { Button, IconButton } from "../../shared/Button";
 import { cx } from "../../shared/cx";
 import { changeEdge, link, orderEdge, removeEdge } from "./acts";
 import css from "./editor.module.css";
@@ -68,32 +68,28 @@ export function EdgeRows({ store, state, socket }: { store: EditorStore; state: 
               }}
             />
             <span className={css.tools}>
-              <Button
+              <IconButton
                 icon={ChevronUp}
-                look="quiet small icon"
-                aria-label={`Move edge ${index + 1} up`}
-                data-testid={`edge-up-${index}`}
+                label={`Move edge ${index + 1} up`}
+                testid={`edge-up-${index}`}
                 disabled={off || index === 0}
                 onClick={() => orderEdge(store, socket.id, index, index - 1)}
               />
-              <Button
+              <IconButton
                 icon={ChevronDown}
-                look="quiet small icon"
-                aria-label={`Move edge ${index + 1} down`}
+                label={`Move edge ${index + 1} down`}
                 disabled={off || index === socket.edges.length - 1}
                 onClick={() => orderEdge(store, socket.id, index, index + 1)}
               />
-              <Button
+              <IconButton
                 icon={Ellipsis}
-                look="quiet small icon"
-                aria-label={`More of edge ${index + 1}`}
-                data-testid={`edge-more-${index}`}
+                label={`More of edge ${index + 1}`}
+                testid={`edge-more-${index}`}
                 onClick={() => store.select([{ kind: "edge", id: edge.id }])}
               />
-              <Button
+              <IconButton
                 icon={X}
-                look="quiet small icon"
-                aria-label={`Remove edge ${index + 1}`}
+                label={`Remove edge ${index + 1}`}
                 disabled={off}
                 onClick={() =>
                   store.edit("remove an edge", (writer) => removeEdge(writer, state.subject.name, edge.id))

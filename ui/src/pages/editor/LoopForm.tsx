@@ -14,7 +14,7 @@ import {
   setMembers,
   ungroup,
 } from "../../document";
-import { Button } from "../../shared/Button";
+import { Button, IconButton } from "../../shared/Button";
 import { cx } from "../../shared/cx";
 import { Check } from "../../shared/Table";
 import css from "./editor.module.css";
@@ -116,10 +116,9 @@ export function LoopForm({ store, state, loop, findings }: FormProps & { loop: L
                   options={targets(state)}
                   onChange={(to) => write({ to })}
                 />
-                <Button
+                <IconButton
                   icon={X}
-                  look="quiet small icon"
-                  aria-label={`Remove exit ${index + 1}`}
+                  label={`Remove exit ${index + 1}`}
                   disabled={off}
                   onClick={() => store.edit("remove the exit", (writer) => removeExit(writer, name, edge))}
                 />

@@ -45,7 +45,7 @@ export function SchemaFields({ place, raw, names, off, put, usual = {}, within =
     return (
       <div key={name} className={cx(css.kvrow, css.schema, field.kind === "pairs" && css.pairs)}>
         <span className={css.k}>{labelOf(name)}</span>
-        <div className="v">
+        <div>
           <Control
             field={field}
             value={raw[name]}

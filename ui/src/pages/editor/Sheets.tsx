@@ -7,6 +7,7 @@ import { KindIcon } from "../../graph/Graph";
 import { Button } from "../../shared/Button";
 import { Dialog } from "../../shared/Dialog";
 import { FindField } from "../../shared/FindField";
+import palette from "../../shared/palette.module.css";
 import { Foreign } from "../../shared/parts";
 import { oneLine } from "../../shared/text";
 import { add, link, rename, type Where } from "./acts";
@@ -52,7 +53,7 @@ export function AddSheet(props: { store: EditorStore; state: EditorState; where:
         ? `Add after ${where.after}`
         : "Add";
   return (
-    <Dialog label={title} onClose={onClose} className="palette">
+    <Dialog label={title} onClose={onClose} className={palette.palette}>
       <FindField
         data-testid="add-input"
         aria-label={title}
@@ -104,7 +105,7 @@ export function ConnectSheet(props: { store: EditorStore; state: EditorState; fr
   };
   const materia = state.loadout?.sockets.find((one) => one.id === from)?.materia;
   return (
-    <Dialog label={`Connect ${from}`} onClose={onClose} className="palette">
+    <Dialog label={`Connect ${from}`} onClose={onClose} className={palette.palette}>
       <div className="row">
         <span className="nowrap">
           {materia}, {from}

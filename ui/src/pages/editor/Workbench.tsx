@@ -8,7 +8,7 @@ import { useDrawing } from "../../graph/elk";
 import graph from "../../graph/graph.module.css";
 import { EDITOR } from "../../graph/layout";
 import { withSpots } from "../../graph/pinned";
-import { Button } from "../../shared/Button";
+import { Button, IconButton } from "../../shared/Button";
 import { cx } from "../../shared/cx";
 import { keep, kept } from "../../shared/kept";
 import { later } from "../../shared/later";
@@ -198,18 +198,18 @@ export function Workbench({ store }: { store: EditorStore }) {
             <span className="faint sm" role="status" data-testid="found">
               {found ? `${found.size} of ${loadout?.sockets.length ?? 0}` : ""}
             </span>
-            <Button icon={X} look="quiet small icon" aria-label="Close" onClick={() => change({ find: null })} />
+            <IconButton icon={X} label="Close" onClick={() => change({ find: null })} />
           </label>
         )}
         {notice ? (
           <div className={css.toast} role="status" data-testid="notice">
             <span>{notice.text}</span>
             {notice.undo ? (
-              <Button look="small" data-testid="toast-undo" onClick={() => store.undo()}>
+              <Button look="small" testid="toast-undo" onClick={() => store.undo()}>
                 Undo
               </Button>
             ) : null}
-            <Button icon={X} look="quiet small icon" aria-label="Close" onClick={() => store.patch({ notice: null })} />
+            <IconButton icon={X} label="Close" onClick={() => store.patch({ notice: null })} />
           </div>
         ) : null}
       </section>
@@ -258,7 +258,7 @@ function useSelection(selection: Selected[], change: (changes: Record<string, st
 }
 /** A card that was just added is drawn a moment later. */
 function focusLater(id: string, tries = 20): void {
-  const card = document.querySelector(`.editor [data-socket="${CSS.escape(id)}"]`);
+  const card = document.querySelector(`.${css.editor} [data-socket="${CSS.escape(id)}"]`);
   if (card) focusCard(id);
   else if (tries > 0) setTimeout(() => focusLater(id, tries - 1), 30);
 }

@@ -3,7 +3,7 @@
 import { Plus, X } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { Finding, Json } from "../../api/generated";
-import { Button } from "../../shared/Button";
+import { Button, IconButton } from "../../shared/Button";
 import { cx } from "../../shared/cx";
 import { Foreign } from "../../shared/parts";
 import css from "./editor.module.css";
@@ -33,7 +33,7 @@ export function Row({ label, children }: { label: string; children: ReactNode })
   return (
     <div className={css.kvrow}>
       <span className={css.k}>{label}</span>
-      <div className="v">{children}</div>
+      <div>{children}</div>
     </div>
   );
 }
@@ -210,10 +210,9 @@ export function Pairs(
             disabled={props.disabled}
             onChange={(event) => change(index, [key, event.target.value])}
           />
-          <Button
+          <IconButton
             icon={X}
-            look="quiet small icon"
-            aria-label={`Remove ${key}`}
+            label={`Remove ${key}`}
             disabled={props.disabled}
             onClick={() => write(rows.filter((_, at) => at !== index))}
           />

@@ -44,7 +44,9 @@ export function focusCard(id: string, from: Element | null = null): void {
     const now = document.activeElement as HTMLElement | null;
     if (document.querySelector("dialog[open]")) return;
     if ((now?.isContentEditable || now?.matches("input, textarea, select")) && now !== from) return;
-    document.querySelector<HTMLElement>(`.editor [data-socket="${CSS.escape(id)}"]`)?.focus({ preventScroll: true });
+    document
+      .querySelector<HTMLElement>(`.${css.editor} [data-socket="${CSS.escape(id)}"]`)
+      ?.focus({ preventScroll: true });
   });
 }
 

@@ -53,7 +53,7 @@ export function Settings() {
           <li key={one.id}>
             <strong>{one.name}</strong> <span className="mono faint">{one.dir}</span>{" "}
             {one.problem ? (
-              <span className="bad" data-testid={`folder-problem-${one.id}`}>
+              <span data-testid={`folder-problem-${one.id}`}>
                 cannot be opened: <Foreign text={one.problem} />
               </span>
             ) : null}{" "}

@@ -9,7 +9,7 @@ import type { Envelope, Json, TurnView } from "../../../api/generated";
 import { type CastState, type Crossing, counted, crossings, itemTitle, nameOf, PAYLOAD_EVENTS } from "../../../fold";
 import { lineWords } from "../../../graph/lines";
 import type { Line } from "../../../graph/rows";
-import { Button } from "../../../shared/Button";
+import { Button, IconButton } from "../../../shared/Button";
 import { type CastStore, useCast } from "../../../shared/cast-store";
 import { cx } from "../../../shared/cx";
 import { isExported } from "../../../shared/exported";
@@ -62,13 +62,7 @@ export function LinePanel({ store, state, line, taken, change, onEvent }: LinePa
         <div className="row">
           <ArrowRight className="ico" />
           <Foreign as="h2" className="cut grow" text={title} />
-          <Button
-            icon={X}
-            look="quiet small icon"
-            aria-label="Close"
-            data-testid="line-close"
-            onClick={() => change({ line: null })}
-          />
+          <IconButton icon={X} label="Close" testid="line-close" onClick={() => change({ line: null })} />
         </div>
         <p className={cx(css.lineFacts, "dim sm")}>
           {lineWords[line.kind] ? `${lineWords[line.kind]}, ` : ""}

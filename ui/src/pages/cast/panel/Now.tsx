@@ -41,7 +41,7 @@ export function NowTab({ socket, live, state, past, turn, full }: NowProps) {
           {waits} {waits === 1 ? "input waits" : "inputs wait"} here.
         </p>
       ) : null}
-      {full?.output && !past ? <div className="text faint-top">{plain(full.output)}</div> : null}
+      {full?.output && !past ? <div className="text">{plain(full.output)}</div> : null}
     </>
   );
 }

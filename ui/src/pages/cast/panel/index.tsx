@@ -6,7 +6,7 @@ import type { TurnView } from "../../../api/generated";
 import { nameOf, sentBackBy, titled } from "../../../fold";
 import { Badges, KindIcon } from "../../../graph/KindIcon";
 import { useGet } from "../../../shared/ask";
-import { Button } from "../../../shared/Button";
+import { Button, IconButton } from "../../../shared/Button";
 import { cx } from "../../../shared/cx";
 import { isExported } from "../../../shared/exported";
 import { EventLink } from "../../../shared/Linked";
@@ -130,10 +130,9 @@ export function FocusPanel(props: PanelProps) {
             data-testid="beside"
             onClick={() => change({ beside: beside ? null : "1" })}
           />
-          <Button
+          <IconButton
             icon={ChevronLeft}
-            look="quiet small icon"
-            aria-label="Previous turn"
+            label="Previous turn"
             disabled={place <= 0}
             onClick={() => change({ turn: turns[place - 1]?.seq ?? null, item: null })}
           />

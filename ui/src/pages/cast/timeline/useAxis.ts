@@ -80,7 +80,7 @@ export function useAxis(
     handlers: {
       onPointerDown: (event) => {
         const target = event.target as HTMLElement;
-        if (event.button !== 0 || target.closest("button, .lane-l")) return;
+        if (event.button !== 0 || target.closest(`button, .${css.laneL}`)) return;
         began.current = { x: event.clientX, time: scale.time(shareAt(event.clientX)) };
         event.currentTarget.setPointerCapture(event.pointerId);
       },
