@@ -40,11 +40,11 @@ export function useAxis(
   const held = useRef({ view, setView, shareAt });
   held.current = { view, setView, shareAt };
   useEffect(() => {
-    const element = lane.current?.closest<HTMLElement>(".tl");
+    const element = lane.current?.closest<HTMLElement>(`.${css.tl}`);
     if (!element) return;
     const onWheel = (event: WheelEvent) => {
       const now = held.current;
-      const body = element.closest<HTMLElement>(".dbody");
+      const body = element.closest<HTMLElement>(`.${css.dbody}`);
       const scrolls = body !== null && body.scrollHeight > body.clientHeight + 1;
       const onAxis = (event.target as HTMLElement).closest(`.${css.axis}`) !== null;
       if (Math.abs(event.deltaX) > Math.abs(event.deltaY) || event.shiftKey) {
