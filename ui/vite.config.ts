@@ -4,16 +4,28 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { lezer } from "@lezer/generator/rollup";
 import react from "@vitejs/plugin-react";
-import { build, type Plugin, type Rolldown } from "vite";
+import { build, type CSSOptions, type Plugin, type Rolldown } from "vite";
 import { defineConfig } from "vitest/config";
 
 /** Browsers that know `light-dark()`. */
 const BROWSERS = ["chrome125", "firefox128", "safari17.5"];
 
+/** A class is named after its page or part, so that the sheets of one page share their names: `cast_dock`, `graph_card`. */
+const css: CSSOptions = {
+  modules: {
+    localsConvention: "camelCaseOnly",
+    generateScopedName: (name, file) => {
+      const [, page, part] = /\/src\/(?:pages\/(\w+)|.*?(\w+)\.module\.css)/.exec(file) ?? [];
+      return `${page === "materia" ? "editor" : (page ?? part)}_${name}`;
+    },
+  },
+};
+
 // The page is one set of static files under /assets. Nothing is inlined: the server's content policy
 // allows scripts, styles and workers of its own origin only.
 export default defineConfig({
   plugins: [lezer(), react(), budget(), viewer()],
+  css,
   build: {
     target: "es2022",
     cssTarget: BROWSERS,
@@ -24,7 +36,7 @@ export default defineConfig({
   },
   worker: { format: "es" },
   server: { proxy: { "/api": { target: process.env.MATERIA_URL ?? "http://127.0.0.1:7420", changeOrigin: true } } },
-  test: { environment: "node", include: ["src/**/*.test.{ts,tsx}"] },
+  test: { environment: "node", css: true, include: ["src/**/*.test.{ts,tsx}"] },
 });
 
 /** The most that the first view may weigh, compressed: the shell and the list of casts, without fonts. */
@@ -87,6 +99,7 @@ function viewer(): Plugin {
         configFile: false,
         logLevel: "warn",
         plugins: [react()],
+        css,
         publicDir: false,
         resolve: {
           alias: [

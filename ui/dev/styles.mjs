@@ -1,79 +1,93 @@
-// What CSS modules would give, checked instead: no rule of a page or part reaches another one, and none is left over.
-// - Only `src/styles` is global; all other rules stand in an `@scope`.
-// - A rule begins with a name of its own: no other folder that can be around it or within it begins a rule with that name.
-// - Each class is in the source of a component that the rule can be for.
-// The formatter begins each rule at its own line, and those of the whole file at the first column.
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+// Holds the style sheets, and writes the types of their classes to `.types`, where the compiler looks for them (`rootDirs`):
+// a component that names a class which no sheet has is a fault of `tsc`.
+// - Only `src/styles` is global; all other sheets are CSS modules.
+// - Each class of a module is in a component, and each class of `src/styles` in the source; a class in quotes is in a sheet.
+// - What a module names as global is a class of `src/styles`, of a module, or of a library.
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 
 const source = new URL("../src/", import.meta.url).pathname;
+const types = new URL("../.types/", import.meta.url).pathname;
 const files = readdirSync(source, { recursive: true });
-const read = (name) => readFileSync(join(source, name), "utf8");
 const sheets = files.filter((name) => name.endsWith(".css"));
 const code = files.filter((name) => /\.tsx?$/.test(name) && !name.includes(".test."));
+const texts = new Map([...sheets, ...code].map((name) => [name, readFileSync(join(source, name), "utf8")]));
 const faults = [];
+const OF_LIBRARIES = /^(react-flow|cm-|connectingto$|nopan$)/;
 
-/** Pages are never within each other; the materia editor is made of parts of the editor. */
-const folderOf = (name) => {
-  if (name.startsWith("styles")) return "styles";
-  const page = /^pages\/([^/]+)/.exec(name)?.[1];
-  return page ? `page ${page === "materia" ? "editor" : page.replace(".css", "")}` : name;
-};
-/** The words of the components that the sheets of a folder can be for: its own, and parts that all pages use. */
-const wordsIn = new Map();
-const wordsOf = (folder) => {
-  const isFor = (name) => !folder.startsWith("page ") || !name.startsWith("pages/") || folderOf(name) === folder;
-  if (!wordsIn.has(folder))
-    wordsIn.set(
-      folder,
-      new Set(
-        code
-          .filter(isFor)
-          .map(read)
-          .join("\n")
-          .match(/[\w-]+/g),
-      ),
-    );
-  return wordsIn.get(folder);
-};
-const apart = (one, other) => one.startsWith("page ") && other.startsWith("page ");
-
-/** The selectors of a sheet, each with its line. */
-function* selectorsOf(name) {
-  let begun = "";
-  for (const [index, line] of read(name).split("\n").entries()) {
-    if (!name.startsWith("styles") && /^\S/.test(line) && !/^(\}|\/\*|\*\/|@scope |@keyframes )/.test(line))
-      faults.push(
-        `src/${name}:${index + 1}: ${line}\n    is global: write it in an @scope, or in src/styles if every page needs it`,
-      );
-    begun = /[,{]$/.test(line) ? `${begun} ${line.trim()}` : "";
-    if (!line.endsWith("{")) continue;
-    const selectors = begun.slice(1, -1).trim();
-    begun = "";
-    if (selectors.startsWith("@")) continue;
-    for (const selector of selectors.split(/,(?![^(]*\))/))
-      yield { selector: selector.trim(), at: `src/${name}:${index + 1}` };
+/** The classes of a sheet: its own, and those that it names as global. */
+function classesOf(name) {
+  const own = new Set();
+  const global = new Set();
+  const rules = texts.get(name).replace(/\/\*[\s\S]*?\*\//g, "");
+  for (const [, selector] of rules.matchAll(/([^{};]+)\{/g)) {
+    if (/^\s*@/.test(selector)) continue;
+    for (const [, outside, inside] of selector.matchAll(/:global\(\.([\w-]+)\)|\.([A-Za-z_][\w-]*)/g))
+      if (outside) global.add(outside);
+      else own.add(inside);
+  }
+  return { own, global };
+}
+const camel = (name) => name.replace(/-+(\w)/g, (_, letter) => letter.toUpperCase());
+/** A sheet and those that it is made of. */
+const wholeOf = (name) => [
+  name,
+  ...[...texts.get(name).matchAll(/@import "(.*?)"/g)].map(([, part]) => join(dirname(name), part)),
+];
+const modules = sheets.filter((name) => name.endsWith(".module.css"));
+const parts = new Set(modules.flatMap((name) => wholeOf(name).slice(1)));
+const words = new Set(
+  [
+    ...code
+      .map((name) => texts.get(name))
+      .join("\n")
+      .matchAll(/[\w-]+/g),
+  ].map(([word]) => word),
+);
+const base = new Set();
+for (const name of sheets.filter((one) => !one.endsWith(".module.css"))) {
+  if (!name.startsWith("styles/")) faults.push(`src/${name} is global: make it a module, or put it into src/styles`);
+  for (const one of classesOf(name).own) {
+    base.add(one);
+    if (!words.has(one)) faults.push(`src/${name}: no component has the class ${one}: take the rule away`);
   }
 }
-
-const rules = sheets.flatMap((name) => [...selectorsOf(name)].map((rule) => ({ ...rule, folder: folderOf(name) })));
-/** Who begins a rule with a name. */
-const owners = new Map();
-for (const rule of rules) {
-  const own = rule.selector.replace(/^:scope\S*\s*[>+~]?\s*/, "");
-  rule.name = rule.selector.startsWith(":scope") ? undefined : /^[^\s>+~]*?\.([A-Za-z][\w-]*)/.exec(own)?.[1];
-  if (rule.name) owners.set(rule.name, (owners.get(rule.name) ?? new Set()).add(rule.folder));
-  if (!/react-flow__/.test(rule.selector))
-    for (const [, name] of rule.selector.matchAll(/\.([A-Za-z][\w-]*)/g))
-      if (!wordsOf(rule.folder).has(name))
-        faults.push(`${rule.at}: ${rule.selector}\n    no component has the class ${name}: take the rule away`);
+/** The names that components take from a module, by the module. */
+const taken = new Map();
+for (const name of code)
+  for (const [, as, path] of texts.get(name).matchAll(/import (\w+) from "(\.[^"]*\.module\.css)"/g)) {
+    const module = join(dirname(name), path);
+    const names = [...texts.get(name).matchAll(new RegExp(`\\b${as}\\.(\\w+)`, "g"))].map(([, one]) => one);
+    taken.set(module, new Set([...(taken.get(module) ?? []), ...names]));
+  }
+rmSync(types, { recursive: true, force: true });
+/** All classes of modules, as the page has them: named after their page or part (`vite.config.ts`). */
+const scoped = new Set();
+for (const name of modules.filter((one) => !parts.has(one))) {
+  const own = new Set(wholeOf(name).flatMap((part) => [...classesOf(part).own]));
+  const page = /^pages\/(\w+)/.exec(name)?.[1] ?? /(\w+)\.module\.css$/.exec(name)?.[1];
+  const place = page === "materia" ? "editor" : page;
+  for (const one of own) scoped.add(`${place}_${one}`);
+  // The editor of materia is made of parts of the editor: they share their names.
+  const takers = place === "editor" ? ["pages/editor/editor.module.css", "pages/materia/materia.module.css"] : [name];
+  for (const one of own)
+    if (!takers.some((taker) => taken.get(taker)?.has(camel(one))))
+      faults.push(`src/${name}: no component has the class ${one}: take the rule away`);
+  const file = join(types, name.replace(/\.css$/, ".d.css.ts"));
+  mkdirSync(dirname(file), { recursive: true });
+  const lines = [...own].map((one) => `  readonly ${camel(one)}: string;\n`);
+  writeFileSync(file, `declare const classes: {\n${lines.join("")}};\nexport default classes;\n`);
 }
-for (const { selector, name, folder, at } of rules) {
-  if (!name || name.startsWith("react-flow__")) continue;
-  const other = [...owners.get(name)].find((one) => one !== folder && !apart(one, folder));
-  if (other && folder !== "styles")
-    faults.push(`${at}: ${selector}\n    ${name} belongs to ${other}: begin the rule with a class of its own`);
-}
+for (const name of modules)
+  for (const one of classesOf(name).global)
+    if (!base.has(one) && !scoped.has(one) && !OF_LIBRARIES.test(one) && !words.has(one))
+      faults.push(`src/${name}: nothing has the global class ${one}`);
+const named = new Set([...base, ...modules.flatMap((name) => [...classesOf(name).global])]);
+for (const name of code)
+  for (const [, list] of texts.get(name).matchAll(/\b(?:className|look)="([^"]*)"/g))
+    for (const one of list.split(/\s+/))
+      if (one && !named.has(one) && !OF_LIBRARIES.test(one))
+        faults.push(`src/${name}: no sheet has the class ${one} of ${list}`);
 if (faults.length > 0) {
   console.error(`Styles:\n  ${faults.join("\n  ")}`);
   process.exit(1);

@@ -149,17 +149,17 @@ test("C6: a hundred thousand events open at their end, with few rows in the page
   const empty = await firstSeen(page, `${stage.url}/settings`, "settings-page");
   const first = await firstSeen(page, `${stage.url}/casts/long?dock=events`, `row-${lastSeq}`);
   t.diagnostic(`first rows of ${lastSeq} events after ${first} ms; a page without a cast: ${empty} ms`);
-  const rows = () => page.locator(".evrow").count();
+  const rows = () => page.locator(".cast_evrow").count();
   assert.ok((await rows()) <= 120, String(await rows()));
   const heap = await heapOf(page);
   const before = await heap();
-  const list = page.locator(".evlist");
+  const list = page.locator(".cast_evlist");
   for (const share of [0.75, 0.5, 0.25, 0, 0.5, 1]) {
     await list.evaluate((one, place) => one.scrollTo(0, (one.scrollHeight - one.clientHeight) * place), share);
     await page.waitForFunction(
       () =>
-        document.querySelectorAll('.evrow:not(.evhead)[data-testid="row-empty"]').length === 0 &&
-        document.querySelectorAll(".evrow").length > 3,
+        document.querySelectorAll('.cast_evrow:not(.cast_evhead)[data-testid="row-empty"]').length === 0 &&
+        document.querySelectorAll(".cast_evrow").length > 3,
     );
     assert.ok((await rows()) <= 120);
   }
@@ -316,7 +316,7 @@ test("a thousand casts in the list scroll without a gap", options, async (t) => 
   const began = await used();
   const frames = await framesOf(page, () =>
     page.evaluate(async () => {
-      let box = document.querySelector("table.list");
+      let box = document.querySelector("table.casts_list");
       while (box.scrollHeight <= box.clientHeight || getComputedStyle(box).overflowY === "visible")
         box = box.parentElement;
       window.__gaps = 0;
@@ -344,7 +344,7 @@ test("two hundred sockets are drawn apart, and the page draws only those that ar
   await stage.get("/casts", { loadout: "Wide", request: "Wide", castId: "wide", script: file });
   const page = await opened("/casts/wide");
   await byId(page, "card-s0").waitFor();
-  assert.ok((await page.locator(".card").count()) < 60);
+  assert.ok((await page.locator(".graph_card").count()) < 60);
   // Back and forth for a while, with a little zoom: what a hand does.
   const frames = await framesOf(page, async () => {
     const until = Date.now() + 4000;
@@ -359,7 +359,7 @@ test("two hundred sockets are drawn apart, and the page draws only those that ar
     }
   });
   t.diagnostic(`${frames.length} frames, 95 of 100 within ${at(frames, 0.95).toFixed(1)} ms`);
-  assert.ok((await page.locator(".card").count()) > 0);
+  assert.ok((await page.locator(".graph_card").count()) > 0);
   assert.deepEqual(page.trouble, []);
   await page.context().close();
 });

@@ -343,7 +343,7 @@ test("C15: bars of the timeline are as wide as turns were long; fewer attempts r
       page.evaluate(() => {
         const box = document.querySelector('[data-testid="timeline"]');
         const total = Number(box.dataset.drawn);
-        const lane = box.querySelector(".lane").getBoundingClientRect().width;
+        const lane = box.querySelector(".cast_lane").getBoundingClientRect().width;
         return [...box.querySelectorAll("[data-ms]")].map((bar) => ({
           got: bar.getBoundingClientRect().width,
           wanted: (Number(bar.dataset.ms) / total) * lane,
@@ -445,7 +445,7 @@ test("a start from the launch sheet leads to the new cast", { skip }, () =>
     await byId(page, "loadout-Demo").check();
     await byId(page, "provider").selectOption("mock");
     assert.match(
-      await page.locator('.launch [data-testid="cli"]').textContent(),
+      await page.locator('.launch_launch [data-testid="cli"]').textContent(),
       /materia -C \S+ cast --loadout Demo --provider mock 'Say hello'/,
     );
     await page.keyboard.press("Control+Enter");

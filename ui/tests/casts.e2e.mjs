@@ -42,7 +42,7 @@ test("filters can be kept as a view, which survives a reload and can be removed"
   await tab.click();
   await page.waitForFunction(() => location.search.includes("state=failed"));
   assert.equal(await page.locator('[data-testid^="cast-"]').count(), 1);
-  assert.match(await page.locator(".chead").textContent(), /4 need you/);
+  assert.match(await page.locator(".casts_chead").textContent(), /4 need you/);
   await byId(page, "remove-view").click();
   await tab.waitFor({ state: "detached" });
   assert.deepEqual(await violations(page), []);
@@ -58,9 +58,9 @@ test("an approval shows what was changed before it, where a turn left a differen
   server.cast("changed", "Pair", "Greet by name", { turns });
   const page = await server.page(browser, "/inbox?cast=changed");
   const card = byId(page, "inbox-changed");
-  await card.locator('[data-testid="changed"] .diff').waitFor();
+  await card.locator('[data-testid="changed"] .diff_diff').waitFor();
   assert.match(await card.locator('[data-testid="changed"]').textContent(), /What Build changed before/);
-  assert.equal(await card.locator(".diff .add").count(), 2);
+  assert.equal(await card.locator(".diff_diff .add").count(), 2);
   assert.deepEqual(await violations(page), []);
   assert.deepEqual(page.trouble, []);
   await page.context().close();

@@ -58,9 +58,9 @@ test("two casts of the list are compared: ids, folders and times are left out, a
   await byId(page, "compare-chosen").click();
   await byId(page, "compare-page").waitFor();
   assert.match(await byId(page, "compare-sentence").textContent(), /Their turns are the same/);
-  await page.locator(".rowpick", { hasText: "Two" }).click();
+  await byId(page, "rowpick").filter({ hasText: "Two" }).click();
   await byId(page, "beside-input").click();
-  assert.deepEqual(await page.locator(".same-as").allTextContents(), ["Same input", "Same input"]);
+  assert.deepEqual(await page.locator(".compare_same-as").allTextContents(), ["Same input", "Same input"]);
   // The command line says the same.
   const told = server.cli("compare", "run-1a", "run-2b");
   assert.match(told.stdout, /Turns: 3 the same, 0 differ/);

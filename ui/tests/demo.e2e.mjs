@@ -116,7 +116,7 @@ test("C17: the cast as a file shows the same state, without any request", { skip
   await castIs(page, "Done");
   assert.equal(await byId(page, "state-hash").getAttribute("title"), report.lastHash);
   await shows(page, shown);
-  await page.locator(".card").first().click();
+  await page.locator(".graph_card").first().click();
   for (const tab of ["input", "output", "why", "history", "files"]) await byId(page, `tab-${tab}`).click();
   assert.equal(await byId(page, "error").count(), 0);
   assert.deepEqual(trouble, []);

@@ -26,7 +26,7 @@ test(
         const before = await json(page);
         await byId(page, "pal-Build").dragTo(byId(page, "canvas"), { targetPosition: { x: 300, y: 300 } });
         await card(page, "Socket-2").waitFor();
-        assert.equal(await page.locator(".canvas .card").count(), 2);
+        assert.equal(await page.locator(".editor_canvas .graph_card").count(), 2);
         texts.push(await json(page));
         assert.deepEqual(value(texts[0]).loadouts.Mine.sockets["Socket-2"], { materia: "Build" });
         await byId(page, "drawer-outline").click();
@@ -114,7 +114,7 @@ test("B4: 20 edits, 20 undos, 20 redos give the same bytes", options, async () =
 });
 
 const boxes = (page) =>
-  page.locator(".canvas [data-socket]").evaluateAll((cards) =>
+  page.locator(".editor_canvas [data-socket]").evaluateAll((cards) =>
     cards.map((one) => {
       const { x, y, width, height } = one.getBoundingClientRect();
       return { id: one.dataset.socket, x, y, width, height };
@@ -180,7 +180,7 @@ test("B10: a guarded edge behind always is a problem at once; its fix puts it fi
     const problem = page.locator('[data-code="graph::unreachable-edge"]');
     await problem.waitFor();
     assert.ok(Date.now() - begun < 5000);
-    await page.locator(".canvas .ln.needs_you").first().waitFor();
+    await page.locator(".editor_canvas .graph_ln.needs_you").first().waitFor();
     await problem.locator('[data-testid="fix"]').click();
     await problem.waitFor({ state: "detached" });
     const { edges } = (await loadout(page)).sockets["Socket-6"];
@@ -194,7 +194,7 @@ test("B10: a guarded edge behind always is a problem at once; its fix puts it fi
 test("B11: a verdict asked of text is a problem, and saving says why it is not possible", options, async () => {
   await withEditor(browser, async (page) => {
     await card(page, "Socket-5").click();
-    await page.locator(".insp .seg button", { hasText: "text" }).first().click();
+    await page.locator(".editor_insp .seg button", { hasText: "text" }).first().click();
     await page.locator('[data-code="graph::needs-json"]').first().waitFor();
     const review = byId(page, "review");
     await until(async () => await review.isDisabled());
@@ -241,7 +241,7 @@ test("B13: the condition of an exit is changed on the canvas, and sockets stay a
     const edge = "loop-exit:workItemIteration:exit:Socket-6:always";
     await pressEdge(page, edge);
     await byId(page, "insp-edge").waitFor();
-    await page.locator(".insp .seg button", { hasText: /^satisfied$/ }).click();
+    await page.locator(".editor_insp .seg button", { hasText: /^satisfied$/ }).click();
     const now = await loadout(page);
     assert.deepEqual(now.sockets, before.sockets);
     assert.deepEqual(now.loops.workItemIteration.exits, [
@@ -282,7 +282,7 @@ test("B15: the text changes the graph; a fault keeps the last sound graph and ma
     const broken = text.replace('"entry": "Socket-1",', '"entry": "Socket-1"');
     await put(page, broken);
     await byId(page, "problem-syntax").waitFor();
-    assert.equal(await page.locator(".canvas .card").count(), 7);
+    assert.equal(await page.locator(".editor_canvas .graph_card").count(), 7);
     const line = broken.slice(0, broken.indexOf('"sockets"')).split("\n").length;
     await byId(page, `json-note-${line}`).waitFor();
     assert.match(await byId(page, "review").textContent(), /fix line/);
@@ -336,7 +336,7 @@ test("B21: a search finds a socket by its prompt and dims the others", options, 
     await byId(page, "find").fill("commit");
     await until(async () => (await byId(page, "found").textContent()) === `${expected.length} of 7`);
     const dim = await page
-      .locator(".canvas .card.dimmed")
+      .locator(".editor_canvas .graph_card.editor_dimmed")
       .evaluateAll((cards) => cards.map((one) => one.dataset.socket));
     assert.deepEqual(
       dim.sort(),

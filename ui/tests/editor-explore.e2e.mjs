@@ -84,11 +84,11 @@ test("V4: Explore marks what it finds, and plays a history step by step in Simul
       assert.match(await byId(page, "explore-summary").textContent(), /states, all of them\./);
       const drops = page.locator('[data-testid="explored"][data-kind="drops"]').first();
       await drops.waitFor();
-      await page.locator(".elab", { hasText: "can be dropped" }).first().waitFor();
+      await page.locator(".graph_elab", { hasText: "can be dropped" }).first().waitFor();
       await card(page, "one").locator('[data-testid="explored-mark"]').waitFor();
       assert.deepEqual(await violations(page), []);
       // A press selects what it is about.
-      await drops.locator(".what").click();
+      await drops.locator(".editor_what").click();
       await until(async () => /^edge:/.test(new URL(page.url()).searchParams.get("sel") ?? ""));
       // A history is played to the end that the program names.
       const fails = page.locator('[data-testid="explored"][data-kind="fails"]', { hasText: "plan" }).first();

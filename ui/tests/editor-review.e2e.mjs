@@ -106,7 +106,7 @@ test("problems are those of materia check: the same codes at the same places", o
       const findings = JSON.parse(told.stdout).error.findings;
       const seen = await page
         .locator('[data-testid="problem"]')
-        .evaluateAll((list) => list.map((one) => one.querySelector(".code").textContent));
+        .evaluateAll((list) => list.map((one) => one.querySelector(".editor_code").textContent));
       assert.deepEqual(
         seen.sort(),
         findings.map((one) => `${one.code}${one.line ? ` · line ${one.line}` : ""}`).sort(),
@@ -130,9 +130,9 @@ test("every shipped loadout and example opens, is laid out apart, and is not cha
     const page = await server.page(browser, "/loadouts");
     const look = async (name) => {
       await page.goto(`${server.url}/loadouts/${encodeURIComponent(name)}?drawer=json`);
-      await page.locator(".canvas .card").first().waitFor();
+      await page.locator(".editor_canvas .graph_card").first().waitFor();
       await page.waitForTimeout(150);
-      const cards = await page.locator(".canvas [data-socket]").evaluateAll((list) =>
+      const cards = await page.locator(".editor_canvas [data-socket]").evaluateAll((list) =>
         list.map((one) => {
           const { x, y, width, height } = one.getBoundingClientRect();
           return { id: one.dataset.socket, x, y, width, height };

@@ -253,7 +253,7 @@ test("B17: back from B to A and save writes only A", options, async () => {
         history.pushState(null, "", "/loadouts/B?drawer=json");
         dispatchEvent(new PopStateEvent("popstate"));
       });
-      await until(async () => (await page.locator(".canvas .card").count()) === 1);
+      await until(async () => (await page.locator(".editor_canvas .graph_card").count()) === 1);
       await card(page, "Socket-1").click();
       await byId(page, "field-timeoutMs").fill("222");
       await kept(page);

@@ -46,7 +46,8 @@ const stored = (server) => value(server.read()).loadouts.Drawn;
 const noErrors = (page) =>
   until(
     async () =>
-      (await byId(page, "problem").count()) === 0 || !/error/.test(await page.locator(".dh.side").textContent()),
+      (await byId(page, "problem").count()) === 0 ||
+      !/error/.test(await page.locator(".editor_dh.editor_side").textContent()),
   );
 
 test("J3 with the keyboard alone: a loadout with a loop, walked, saved", options, async () => {
@@ -83,13 +84,13 @@ test("J3 with the keyboard alone: a loadout with a loop, walked, saved", options
       await until(async () => (await loadout(page, "Drawn")).sockets["Socket-4"].edges.length === 2);
       // The three that run for each item.
       await page.keyboard.press("Escape");
-      await until(async () => /Auto-Eval/.test(await page.locator(".ih h2").textContent()));
+      await until(async () => /Auto-Eval/.test(await page.locator(".editor_ih h2").textContent()));
       await card(page, "Socket-4").focus();
       await page.keyboard.press("ArrowLeft");
       await focused("Socket-3");
       await page.keyboard.press("Shift+ArrowRight");
       await page.keyboard.press("Shift+ArrowRight");
-      assert.equal(await page.locator(".canvas .card.sel").count(), 3);
+      assert.equal(await page.locator(".editor_canvas .graph_card.graph_sel").count(), 3);
       await page.keyboard.press("Control+g");
       await byId(page, "wizard-consumes").waitFor();
       assert.equal(await byId(page, "wizard-consumes").inputValue(), "Socket-2");
@@ -247,8 +248,8 @@ test("B20: a walk with the outcomes true, false, true goes where the program goe
       const routes = new Set(answer.body.steps.flatMap((step) => step.routes.map((route) => route.edge)));
       const lit = await page.evaluate(() =>
         [...document.querySelectorAll(".react-flow__edge")]
-          .filter((one) => one.querySelector(".ln.lit"))
-          .map((one) => one.querySelector(".hit").dataset.edge),
+          .filter((one) => one.querySelector(".graph_ln.graph_lit"))
+          .map((one) => one.querySelector(".graph_hit").dataset.edge),
       );
       assert.deepEqual(lit.sort(), [...routes].sort());
       assert.ok(lit.includes("loop-exit:workItemIteration:exit:Socket-6:always"));
@@ -298,7 +299,7 @@ test(
         await byId(page, "link-name").fill("Both");
         await byId(page, "link-save").click();
         await until(async () => new URL(page.url()).pathname === "/loadouts/Both");
-        await page.locator(".canvas .card").first().waitFor();
+        await page.locator(".editor_canvas .graph_card").first().waitFor();
         await byId(page, "review").click();
         await byId(page, "save").click();
         await until(async () => /^Saved/.test(await byId(page, "save-state").textContent()));
@@ -351,7 +352,7 @@ test("A5: no serious finding of axe in the editor, in both themes", options, asy
         await byId(page, "loop-workItemIteration").click();
         assert.deepEqual(await violations(page), [], `${colorScheme} loop`);
         await card(page, "Socket-5").click();
-        await page.locator(".insp .seg button", { hasText: "text" }).first().click();
+        await page.locator(".editor_insp .seg button", { hasText: "text" }).first().click();
         await page.locator('[data-code="graph::needs-json"]').first().waitFor();
         assert.deepEqual(await violations(page), [], `${colorScheme} problems`);
         await byId(page, "fix").first().click();
@@ -432,7 +433,9 @@ test("B9, B22: 200 sockets are laid out and moved about smoothly", options, asyn
       // The figures are for docs; what fails here is a page that stands still.
       assert.ok(frames.length > 50, `${frames.length} frames in 5 s`);
       const drawnAgain = await page.evaluate(() => {
-        const cards = [...document.querySelectorAll(".canvas [data-socket]")].map((one) => one.getBoundingClientRect());
+        const cards = [...document.querySelectorAll(".editor_canvas [data-socket]")].map((one) =>
+          one.getBoundingClientRect(),
+        );
         return cards.every((a, index) =>
           cards
             .slice(index + 1)

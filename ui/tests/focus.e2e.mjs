@@ -116,13 +116,13 @@ test("a materia's own colour is a spine and an orb; what is no colour is nothing
     await byId(page, "card-Socket-1").waitFor();
     const spine = (id) =>
       byId(page, `card-${id}`).evaluate((card) => {
-        const one = card.querySelector(".spine");
+        const one = card.querySelector(".graph_spine");
         return one ? [getComputedStyle(one).backgroundColor, getComputedStyle(one).width] : null;
       });
     assert.deepEqual(await spine("Socket-1"), ["rgb(63, 122, 216)", "3px"]);
     assert.equal((await spine("Socket-2"))[1], "3px");
     assert.equal(await spine("Socket-3"), null);
     assert.equal(await spine("Socket-4"), null);
-    assert.equal(await byId(page, "card-Socket-1").locator(".kind.owned").count(), 1);
+    assert.equal(await byId(page, "card-Socket-1").locator(".graph_kind.graph_owned").count(), 1);
   }),
 );

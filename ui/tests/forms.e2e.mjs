@@ -17,11 +17,13 @@ after(async () => {
 });
 
 const unfold = async (page) => {
-  const folded = page.locator("details.group:not([open]) > summary");
+  const folded = page.locator("details.editor_group:not([open]) > summary");
   while ((await folded.count()) > 0) await folded.first().click();
 };
 const fieldsOf = (page) =>
-  page.locator('.insp [data-testid^="field-"]').evaluateAll((all) => all.map((one) => one.dataset.testid.slice(6)));
+  page
+    .locator('.editor_insp [data-testid^="field-"]')
+    .evaluateAll((all) => all.map((one) => one.dataset.testid.slice(6)));
 const tops = (names) => new Set(names.map((name) => name.split(".")[0]));
 /** Waits until each of these fields has a form; groups can be drawn after the first look. */
 const haveForms = (page, names) =>
@@ -45,7 +47,7 @@ test("every field of a socket that the schema knows has a form, and writes what 
     const generated = Object.keys(schema.$defs.Socket.properties).filter((name) => !byHand.includes(name));
     await haveForms(page, generated);
     // Objects of names and values are lines.
-    assert.equal((await page.locator(".insp .kvrow.schema.pairs").count()) >= 2, true);
+    assert.equal((await page.locator(".editor_insp .editor_kvrow.editor_schema.editor_pairs").count()) >= 2, true);
     assert.deepEqual(await violations(page), []);
     await choose(page, "mode", "interactive");
     await choose(page, "control", "manual");
@@ -154,11 +156,14 @@ test("G20: generators and loop consumers are marked in words: in the palette, on
     );
     assert.match(await byId(page, "pal-Auto-Plan").textContent(), /Generator/);
     await card(page, "Socket-3").waitFor();
-    assert.deepEqual(await card(page, "Socket-3").locator(".badge").allTextContents(), ["Generator"]);
-    assert.deepEqual(await card(page, "Socket-5").locator(".badge").allTextContents(), ["Loop consumer"]);
-    assert.deepEqual(await card(page, "Socket-1").locator(".badge").allTextContents(), []);
+    assert.deepEqual(await card(page, "Socket-3").locator(".graph_badge").allTextContents(), ["Generator"]);
+    assert.deepEqual(await card(page, "Socket-5").locator(".graph_badge").allTextContents(), ["Loop consumer"]);
+    assert.deepEqual(await card(page, "Socket-1").locator(".graph_badge").allTextContents(), []);
     // A utility that makes items.
     await byId(page, "pal-Commit-Sigil").click();
-    await page.locator(".card", { hasText: "Commit-Sigil" }).locator(".badge", { hasText: "Generator" }).waitFor();
+    await page
+      .locator(".graph_card", { hasText: "Commit-Sigil" })
+      .locator(".graph_badge", { hasText: "Generator" })
+      .waitFor();
   }),
 );

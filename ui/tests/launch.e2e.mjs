@@ -86,7 +86,7 @@ test("an agent can be chosen for a new cast, and one that is not installed canno
   }
   await byId(page, "request").fill("Say hello");
   await byId(page, "provider").selectOption("mock");
-  const line = await page.locator('.launch [data-testid="cli"]').textContent();
+  const line = await page.locator('.launch_launch [data-testid="cli"]').textContent();
   assert.match(line, /cast --loadout Ask --provider mock 'Say hello'/);
   await byId(page, "start").click();
   await page.getByTestId("trust-approve").or(byId(page, "cast-page")).first().waitFor();

@@ -67,7 +67,7 @@ test("a cast of a loadout is started in its own project, and everything about it
   const id = new URL(page.url()).pathname.split("/")[2];
   await page.goto(`${server.url}/casts/${id}`);
   await page.waitForFunction((wanted) => new URLSearchParams(location.search).get("project") === wanted, beta.id);
-  await page.locator(".head a", { hasText: "Beta" }).click();
+  await page.locator(".cast_head a", { hasText: "Beta" }).click();
   await byId(page, "editor").waitFor();
   await page.waitForURL((url) => url.searchParams.get("project") === beta.id);
   assert.equal(await byId(page, "project-name").textContent(), "beta");
@@ -110,7 +110,7 @@ test("a server that starts again serves the folders that it had, and not those t
   await server.up();
   assert.deepEqual(await dirs(), both);
   const page = await server.page(browser, `/casts?project=${beta.id}`);
-  await page.locator('[data-testid^="cast-"] .req').first().waitFor();
+  await page.locator('[data-testid^="cast-"] .casts_req').first().waitFor();
   assert.equal(server.cli("ui", "--remove", beta.dir).status, 0);
   await server.kill();
   await server.up();

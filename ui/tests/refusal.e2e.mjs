@@ -72,7 +72,7 @@ test("what is asked is shown whole; a refusal is another card, and approving it 
   assert.equal(await byId(page, "given").locator("pre").textContent(), given);
   assert.equal((await card.locator("dd.mono").last().textContent()).trim(), hash);
   assert.equal((await byId(page, "approve").count()) + (await byId(page, "deny").count()), 0);
-  await page.locator(".index").getByText("Refused: Run").waitFor();
+  await page.locator(".inbox_index").getByText("Refused: Run").waitFor();
   assert.deepEqual(await violations(page), []);
   // The key that approves does not approve this.
   await page.keyboard.press("y");

@@ -450,7 +450,7 @@ test("C5, C6: a cast that is too long to hold is the server's at every event, to
   const last = (await ask(page, "/casts/long")).lastSeq;
   assert.ok(last > 3000, String(last));
   await byId(page, `row-${last}`).waitFor();
-  assert.ok((await page.locator(".evrow").count()) <= 120);
+  assert.ok((await page.locator(".cast_evrow").count()) <= 120);
   for (const seq of [last, last - 1, Math.floor(last / 2), 1234, 420, 7]) {
     await page.goto(`${server.url}/casts/long${seq === last ? "" : `?at=${seq}`}`);
     const view = await ask(page, `/casts/long?at=${seq}`);

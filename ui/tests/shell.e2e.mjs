@@ -109,7 +109,7 @@ test("A6: every control of a cast is reached by Tab, none holds the focus, each 
     const now = await page.evaluate(() => {
       const one = document.activeElement;
       const style = one && one !== document.body ? getComputedStyle(one) : null;
-      const inside = one?.closest(".track")?.querySelector(".thumb");
+      const inside = one?.closest(".cast_track")?.querySelector(".cast_thumb");
       const ring =
         style && (style.outlineStyle !== "none" || (inside && getComputedStyle(inside).outlineStyle !== "none"));
       return {

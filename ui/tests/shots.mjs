@@ -39,8 +39,8 @@ for (const [width, viewport] of Object.entries(sizes))
           "Keep comments when the editor writes a loadout back.\n\n- A comment moves with the field below it.\n- Trailing commas survive as well.",
         );
       const graph =
-        { compare: ".mini-card", launch: ".mini-card", loadouts: ".mini-card" }[name] ??
-        (name.startsWith("cast-") || name === "cast" ? ".card" : null);
+        { compare: ".graph_mini-card", launch: ".graph_mini-card", loadouts: ".graph_mini-card" }[name] ??
+        (name.startsWith("cast-") || name === "cast" ? ".graph_card" : null);
       if (graph) await page.locator(graph).first().waitFor({ state: "attached" });
       await page.waitForTimeout(700);
       await page.screenshot({ path: `${folder}/${name}-${width}-${colorScheme}.png` });
@@ -68,7 +68,7 @@ async function filePage(width, viewport, colorScheme) {
   const context = await browser.newContext({ viewport, colorScheme });
   const page = await context.newPage();
   await page.goto(address);
-  await page.locator(".card").first().waitFor({ state: "attached" });
+  await page.locator(".graph_card").first().waitFor({ state: "attached" });
   await page.waitForTimeout(300);
   await page.screenshot({ path: `${folder}/file-${width}-${colorScheme}.png` });
   await context.close();

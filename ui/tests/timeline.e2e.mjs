@@ -33,7 +33,7 @@ const drawn = (page) => byId(page, "timeline").evaluate((one) => Number(one.data
 const widths = (page) =>
   page.evaluate(() => {
     const box = document.querySelector('[data-testid="timeline"]');
-    const lane = box.querySelector(".lane").getBoundingClientRect().width;
+    const lane = box.querySelector(".cast_lane").getBoundingClientRect().width;
     return [...box.querySelectorAll("[data-ms]")].map((bar) => ({
       got: bar.getBoundingClientRect().width,
       wanted: Math.max(3, (Number(bar.dataset.ms) / Number(box.dataset.drawn)) * lane),
@@ -56,7 +56,7 @@ function paused() {
 test("C15: the wheel zooms around the pointer, bars stay proportional, Fit shows all again", { skip }, () =>
   withPage(`/casts/${DEMO}`, async (page) => {
     const whole = await drawn(page);
-    const axis = await page.locator(".tl .axis").boundingBox();
+    const axis = await page.locator(".cast_tl .cast_axis").boundingBox();
     await page.mouse.move(axis.x + axis.width * 0.5, axis.y + 10);
     for (let n = 0; n < 6; n += 1) await page.mouse.wheel(0, -100);
     await page.waitForFunction(
@@ -74,7 +74,7 @@ test("C15: the wheel zooms around the pointer, bars stay proportional, Fit shows
 
 test("a brush filters the events, survives a reload, and can be cleared", { skip }, () =>
   withPage(`/casts/${DEMO}`, async (page) => {
-    const axis = await page.locator(".tl .axis").boundingBox();
+    const axis = await page.locator(".cast_tl .cast_axis").boundingBox();
     await page.mouse.move(axis.x + axis.width * 0.2, axis.y + 12);
     await page.mouse.down();
     await page.mouse.move(axis.x + axis.width * 0.6, axis.y + 12, { steps: 5 });

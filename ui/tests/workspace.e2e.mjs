@@ -42,7 +42,7 @@ after(async () => {
   await server?.stop();
 });
 
-const line = (page) => page.locator('.launch footer [data-testid="cli"]').textContent();
+const line = (page) => page.locator('.launch_launch footer [data-testid="cli"]').textContent();
 
 /** Begins a cast in a copy from the sheet, and gives its id. */
 async function begin(page, loadout) {
@@ -67,8 +67,8 @@ test("where there is no repository the sheet says why a copy cannot be made", { 
   await byId(page, "include-changes").check();
   assert.match(await line(page), /--workspace own --include-changes 'Add a line'$/);
   await byId(page, "start").click();
-  await page.locator('.launch [data-testid="error"]').waitFor();
-  assert.match(await page.locator('.launch [data-testid="error"]').textContent(), /no git repository/);
+  await page.locator('.launch_launch [data-testid="error"]').waitFor();
+  assert.match(await page.locator('.launch_launch [data-testid="error"]').textContent(), /no git repository/);
   // A loadout that says so itself needs no option.
   await byId(page, "include-changes").uncheck();
   await byId(page, "seg-project").click();
@@ -101,14 +101,14 @@ test("a cast in a copy shows its files and their lines; they are applied, and th
   assert.match(await byId(page, "workspace-branch").textContent(), new RegExp(`materia/${id}, not merged`));
   const changes = byId(page, "workspace").locator('[data-testid="changes"]');
   await changes.getByRole("button", { name: /notes\.txt/ }).click();
-  await changes.locator(".diff .add", { hasText: "two" }).waitFor();
+  await changes.locator(".diff_diff .add", { hasText: "two" }).waitFor();
   assert.deepEqual(await violations(page), []);
   // The first turn changed files, the second did not.
   await page.goto(`${page.url()}&socket=add&tab=files`);
   const turn = byId(page, "panel").locator('[data-testid="changes"]');
   await turn.getByRole("button", { name: /docs\/new\.md/ }).waitFor();
   await page.goto(page.url().replace("socket=add", "socket=look"));
-  await byId(page, "panel-files").locator(".files").first().waitFor();
+  await byId(page, "panel-files").locator(".cast_files").first().waitFor();
   assert.equal(await turn.count(), 0);
 
   writeFileSync(notes(), "mine\n");

@@ -151,7 +151,7 @@ impl Connection {
 
     /// The largest payload of a message of ours.
     pub(crate) fn room(&self) -> usize {
-        self.client.server_info().max_payload.saturating_sub(PAYLOAD_MARGIN).max(PAYLOAD_MARGIN)
+        self.client.server_info().max_payload.saturating_sub(PAYLOAD_MARGIN)
     }
 
     /// A word that nobody else has.

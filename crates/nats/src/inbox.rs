@@ -1,6 +1,7 @@
 //! The inbox of a run: a subject of its own in the same stream, so that commands and decisions have one order.
 
 use std::sync::PoisonError;
+use std::time::{Duration, Instant};
 
 use materia_contract::{BlobHash, Command, CommandId, RunId};
 use materia_engine::{AppendError, Epoch, PostError, Posted, Posting, ReadError, moved_on};
@@ -10,6 +11,10 @@ use crate::connection::Fault;
 use crate::inner::Inner;
 use crate::log::{Log, Waiting};
 use crate::message::{Kind, Meta};
+use crate::read;
+
+/// The inboxes are listed after this time even if no message was seen.
+const LISTED_AFTER: Duration = Duration::from_secs(2);
 
 impl Inner {
     /// Leaves a command, unless one of its id is there or was there.
@@ -127,6 +132,23 @@ impl Inner {
 
     /// The runs for which commands wait.
     pub(crate) async fn addressed(&self) -> Result<Vec<RunId>, ReadError> {
+        let watched = self.inboxes.get_or_init(|| {
+            let (connection, stream) = (&self.connection, self.connection.stream.clone());
+            read::changes(connection, stream, connection.subject("inbox", ">"))
+        });
+        let news = *watched.borrow();
+        let empty = || self.empty.lock().unwrap_or_else(PoisonError::into_inner);
+        // All inboxes are listed only if a message came. A watcher that was cut off learns of it late.
+        if empty().is_some_and(|(before, at)| before == news && at.elapsed() < LISTED_AFTER) {
+            return Ok(Vec::new());
+        }
+        let listed = Instant::now();
+        let runs = self.listed_addressed().await?;
+        *empty() = runs.is_empty().then_some((news, listed));
+        Ok(runs)
+    }
+
+    async fn listed_addressed(&self) -> Result<Vec<RunId>, ReadError> {
         let mut runs = Vec::new();
         for (run, count) in self.subjects("inbox").await? {
             // An inbox in which nothing waited has nothing new as long as no message came.

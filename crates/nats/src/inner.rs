@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Instant;
 
 use materia_contract::{CastLine, RunId};
 use materia_engine::ReadError;
-use tokio::sync::OwnedMutexGuard;
+use tokio::sync::{OwnedMutexGuard, watch};
 
 use crate::blobs::ObjectBlobs;
 use crate::connection::{Connection, Fault};
@@ -26,6 +27,10 @@ pub(crate) struct Inner {
     pub(crate) known: Mutex<HashMap<RunId, Arc<Known>>>,
     /// The messages of inboxes in which nothing waited.
     pub(crate) quiet: Mutex<HashMap<RunId, usize>>,
+    /// Changes whenever there may be more in any inbox; begun by the first who asks.
+    pub(crate) inboxes: OnceLock<watch::Receiver<u64>>,
+    /// When no command waited for any run, and the changes of inboxes then.
+    pub(crate) empty: Mutex<Option<(u64, Instant)>>,
 }
 
 /// Facts that are remembered of a run.

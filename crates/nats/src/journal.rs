@@ -14,6 +14,7 @@ use tokio::sync::watch;
 use crate::blobs::ObjectBlobs;
 use crate::connection::{Connection, ServerFacts};
 use crate::inner::Inner;
+use crate::message::Home;
 use crate::open::OpenError;
 use crate::{Options, lease, read};
 
@@ -45,6 +46,8 @@ impl NatsJournal {
             blobs: blobs.clone(),
             known: Mutex::default(),
             quiet: Mutex::default(),
+            inboxes: OnceLock::new(),
+            empty: Mutex::default(),
         };
         Ok(Self { inner: Arc::new(inner), blobs, changed: Arc::default() })
     }
@@ -89,6 +92,12 @@ impl NatsJournal {
     #[must_use]
     pub fn driven(&self) -> BoxFuture<'static, Result<Vec<RunId>, ReadError>> {
         on_thread!(self, inner, [], Ok(lease::held(&inner.connection).await?))
+    }
+
+    /// Where the project of a run is; `None` if nobody noted it.
+    #[must_use]
+    pub fn home(&self, run: &RunId) -> BoxFuture<'static, Result<Option<Home>, ReadError>> {
+        on_thread!(self, inner, [run = run.clone()], Ok(inner.fresh(&run).await?.home.clone()))
     }
 
     /// Where a run goes on that was copied from here to another journal.

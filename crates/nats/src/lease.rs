@@ -17,10 +17,10 @@ use crate::host::host_name;
 use crate::inbox::standing;
 use crate::inner::Inner;
 use crate::log::Log;
-use crate::message::Kind;
+use crate::message::{Home, Kind, Meta};
 
 /// The header with which a key is removed.
-const OPERATION: &str = "KV-Operation";
+pub(crate) const OPERATION: &str = "KV-Operation";
 
 /// How long a process that gives a run up waits until the server has heard of it.
 const GIVE_UP_WITHIN: Duration = Duration::from_secs(1);
@@ -115,21 +115,14 @@ pub(crate) async fn claim(inner: &Arc<Inner>, run: &RunId) -> Result<Lease, Clai
         holder,
         revision: 0,
     };
+    // The server counts from the moment at which it stores the key, which is later.
+    let begun = Instant::now();
     if let Some(other) = key.take().await.map_err(failed)? {
         let pid = (other.host == key.holder.host).then_some(other.pid);
         return Err(ClaimError::Held { run: run.clone(), pid });
     }
-    let epoch = match mark(inner, run, &nonce).await {
-        Ok(epoch) => epoch,
-        Err(fault) => {
-            key.remove().await;
-            return Err(failed(fault));
-        }
-    };
-    tracing::debug!(cast = %run, %epoch, "claimed");
     let (tell, lost) = watch::channel(false);
-    let lasts = connection.lease;
-    let (renewed, term) = watch::channel(Instant::now() + lasts);
+    let (renewed, term) = watch::channel(begun + connection.lease);
     let (free, freed) = std::sync::mpsc::channel();
     let (stop, stopped) = tokio::sync::oneshot::channel();
     connection.held.send_modify(|held| *held += 1);
@@ -138,7 +131,7 @@ pub(crate) async fn claim(inner: &Arc<Inner>, run: &RunId) -> Result<Lease, Clai
         tokio::select! {
             // The sender goes with the lease, and says nothing.
             _ = stopped => {}
-            () = key.renew(&renewed) => {
+            () = key.renew(begun, &renewed) => {
                 let _ = tell.send(true);
                 return;
             }
@@ -146,7 +139,18 @@ pub(crate) async fn claim(inner: &Arc<Inner>, run: &RunId) -> Result<Lease, Clai
         key.remove().await;
         let _ = free.send(());
     }));
-    let held = Held { stop: Some(stop), freed, connection: Arc::clone(connection) };
+    let mut held =
+        Held { stop: Some(stop), freed: Some(freed), connection: Arc::clone(connection) };
+    // The mark of a long run takes time; the key is renewed meanwhile.
+    let epoch = match mark(inner, run, &nonce).await {
+        Ok(epoch) => epoch,
+        Err(fault) => {
+            // This is the thread that removes the key.
+            held.freed = None;
+            return Err(failed(fault));
+        }
+    };
+    tracing::debug!(cast = %run, %epoch, "claimed");
     let lease = Lease::new(epoch, std::sync::Mutex::new(held)).until(lost);
     // Nobody takes the run of a process that works alone.
     Ok(if connection.options.yields { lease.within(Term::of(term)) } else { lease })
@@ -155,8 +159,12 @@ pub(crate) async fn claim(inner: &Arc<Inner>, run: &RunId) -> Result<Lease, Clai
 /// Appends a mark to a run; its sequence is the epoch.
 async fn mark(inner: &Inner, run: &RunId, nonce: &str) -> Result<Epoch, Fault> {
     let mut log = inner.fresh(run).await?;
+    let folder = inner.connection.options.folder.as_deref();
     let make = |log: &Log| {
-        Ok::<_, std::convert::Infallible>(standing(log, Kind::Mark, Epoch(log.epoch), nonce))
+        let begins = log.created.is_none();
+        let home = folder.filter(|_| begins).map(Home::here);
+        let mark = standing(log, Kind::Mark, Epoch(log.epoch), nonce);
+        Ok::<_, std::convert::Infallible>(Meta { home, ..mark })
     };
     match inner.write(run, &mut log, Vec::new(), make).await? {
         Written::At(sequence) => Ok(Epoch(sequence)),
@@ -211,17 +219,16 @@ impl Key {
         }
     }
 
-    /// Renews the key again and again; returns when the lease is lost.
-    async fn renew(&mut self, told: &watch::Sender<Instant>) {
+    /// Renews the key, which was stored after `begun`, again and again; returns when the lease is lost.
+    async fn renew(&mut self, begun: Instant, told: &watch::Sender<Instant>) {
         let lease = self.connection.lease;
         let options = &self.connection.options;
         // Who works alone waits for its server as long as for any answer: nobody takes its run meanwhile.
         let limit =
             if options.yields { lease * 2 / 3 } else { options.patience.max(lease * 2 / 3) };
-        let mut renewed = Instant::now();
+        let mut renewed = begun;
         loop {
-            tokio::time::sleep(lease / 3).await;
-            // The server counts from the moment at which it stores the key, which is later.
+            tokio::time::sleep_until((renewed + lease / 3).into()).await;
             let mut begun = Instant::now();
             loop {
                 if renewed.elapsed() >= limit {
@@ -235,9 +242,9 @@ impl Key {
                         break;
                     }
                     Ok(Ok(Published::Late)) => match self.found().await {
-                        Some(true) => break,
                         Some(false) => return,
-                        None => {}
+                        // An earlier attempt stored it, nobody knows when: it is renewed from there.
+                        Some(true) | None => {}
                     },
                     Ok(Ok(Published::Unknown(_)) | Err(_)) | Err(_) => {}
                 }
@@ -296,7 +303,8 @@ pub(crate) async fn all_given_up(connection: &Connection) {
 /// no other task waiting.
 struct Held {
     stop: Option<tokio::sync::oneshot::Sender<()>>,
-    freed: std::sync::mpsc::Receiver<()>,
+    /// Says that the key is removed; `None` where nobody waits for that.
+    freed: Option<std::sync::mpsc::Receiver<()>>,
     connection: Arc<Connection>,
 }
 
@@ -306,8 +314,10 @@ impl Drop for Held {
         if self.connection.is_shared() {
             return;
         }
-        if self.connection.client.connection_state() == async_nats::connection::State::Connected {
-            let _ = self.freed.recv_timeout(GIVE_UP_WITHIN);
+        if self.connection.client.connection_state() == async_nats::connection::State::Connected
+            && let Some(freed) = &self.freed
+        {
+            let _ = freed.recv_timeout(GIVE_UP_WITHIN);
         }
     }
 }

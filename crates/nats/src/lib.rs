@@ -28,6 +28,7 @@ pub use connection::ServerFacts;
 pub use host::host_name;
 pub use journal::NatsJournal;
 pub use lease::Driver;
+pub use message::Home;
 pub use monitor::syncs_always;
 pub use open::OpenError;
 pub use options::{BadOption, Options, Space};

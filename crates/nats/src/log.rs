@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use materia_contract::{Answer, CastStatus, CommandId, Receipt};
 use materia_engine::refusal_of_ended;
 
-use crate::message::{Kind, LastEvent, Meta};
+use crate::message::{Home, Kind, LastEvent, Meta};
 
 /// A command that waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub(crate) struct Log {
     pub(crate) verdict: Option<bool>,
     /// The message with which the run began.
     pub(crate) created: Option<u64>,
+    /// Where its project is.
+    pub(crate) home: Option<Home>,
     /// Where the run went on, if it was copied to another journal.
     pub(crate) moved: Option<String>,
     pub(crate) waiting: Vec<Waiting>,
@@ -110,6 +112,10 @@ impl Log {
         };
         if meta.kind == Kind::Mark {
             self.epoch = sequence;
+            // Only marks before the first event have one: the last of them was made by the process that began the run.
+            if meta.home.is_some() {
+                self.home.clone_from(&meta.home);
+            }
         }
         if meta.first == 1 {
             self.created = Some(sequence);

@@ -3,11 +3,15 @@
 //! The headers say all that a reader needs to follow a run without its events: places, hash, lease, status, receipt.
 //! The payload has the events.
 
+use std::borrow::Cow;
+
 use async_nats::HeaderMap;
 use materia_contract::time::Micros;
 use materia_contract::{BlobHash, CastStatus, ChainHash, CommandId, Receipt, Record};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+
+use crate::host::host_name;
 
 const KIND: &str = "Materia-Kind";
 const EPOCH: &str = "Materia-Epoch";
@@ -25,6 +29,7 @@ const BODY: &str = "Materia-Body";
 const BLOB: &str = "Materia-Blob";
 const ENDS: &str = "Materia-Ends";
 const REVIVES: &str = "Materia-Revives";
+const HOME: &str = "Materia-Home";
 
 const YES: &str = "yes";
 
@@ -88,6 +93,35 @@ pub(crate) struct Meta {
     pub(crate) body: Option<String>,
     /// Where the payload is kept apart.
     pub(crate) blob: Option<BlobHash>,
+    /// In the first mark of a run: where its project is.
+    pub(crate) home: Option<Home>,
+}
+
+/// The folder of the project of a run, on a machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Home {
+    /// The machine.
+    pub host: String,
+    /// The folder.
+    pub folder: String,
+}
+
+impl Home {
+    /// A folder on this machine.
+    #[must_use]
+    pub fn here(folder: &str) -> Self {
+        Self { host: host_name(), folder: line(folder) }
+    }
+
+    fn text(&self) -> String {
+        // The name of a machine has no space.
+        format!("{} {}", self.host, self.folder)
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        let (host, folder) = text.split_once(' ')?;
+        Some(Self { host: host.to_owned(), folder: folder.to_owned() })
+    }
 }
 
 /// The last event of a run in short.
@@ -116,6 +150,7 @@ impl Meta {
             command: None,
             body: None,
             blob: None,
+            home: None,
         }
     }
 
@@ -148,6 +183,7 @@ impl Meta {
             (BLOB, self.blob.map(|hash| hash.to_string())),
             (ENDS, self.ends.then(|| YES.to_owned())),
             (REVIVES, self.revives.then(|| YES.to_owned())),
+            (HOME, self.home.as_ref().map(Home::text)),
         ];
         for (name, value) in optional {
             if let Some(value) = value {
@@ -186,6 +222,7 @@ impl Meta {
             receipt: receipt.transpose().ok()?,
             command: text(COMMAND).map(CommandId::kept),
             body: text(BODY).map(str::to_owned),
+            home: text(HOME).and_then(Home::read),
             blob: text(BLOB).map(|hash| BlobHash::parse(hash).ok_or(())).transpose().ok()?,
         })
     }
@@ -215,17 +252,24 @@ fn shortened(receipt: &Receipt) -> Receipt {
 
 /// The events of one decision, in the payload.
 #[derive(Debug, Serialize, Deserialize)]
-struct Decision {
+struct Decision<'a> {
     seq: u64,
     ts: Micros,
     wall: Micros,
-    input: Box<RawValue>,
-    events: Vec<Stored>,
+    #[serde(borrow)]
+    input: &'a RawValue,
+    #[serde(borrow)]
+    events: Vec<Stored<'a>>,
 }
 
 /// Type, node, data, hash.
 #[derive(Debug, Serialize, Deserialize)]
-struct Stored(String, Option<String>, Box<RawValue>, String);
+struct Stored<'a>(
+    #[serde(borrow)] Cow<'a, str>,
+    #[serde(borrow)] Option<Cow<'a, str>>,
+    #[serde(borrow)] &'a RawValue,
+    #[serde(borrow)] Cow<'a, str>,
+);
 
 /// The payload for some records; the error says which of them is not as it must be.
 pub(crate) fn render(records: &[Record]) -> Result<Vec<u8>, String> {
@@ -245,10 +289,10 @@ pub(crate) fn render(records: &[Record]) -> Result<Vec<u8>, String> {
             }
             let data = raw(&record.data, record.seq)?;
             events.push(Stored(
-                record.kind.clone(),
-                record.node.clone(),
+                record.kind.as_str().into(),
+                record.node.as_deref().map(Cow::from),
                 data,
-                record.hash.to_string(),
+                record.hash.to_string().into(),
             ));
         }
         let (seq, ts, wall) = (first.seq, first.ts, first.wall);
@@ -257,10 +301,11 @@ pub(crate) fn render(records: &[Record]) -> Result<Vec<u8>, String> {
     serde_json::to_vec(&decisions).map_err(|error| error.to_string())
 }
 
-fn raw(text: &str, seq: u64) -> Result<Box<RawValue>, String> {
-    let value =
-        RawValue::from_string(text.to_owned()).ok().filter(|value| value.get().len() == text.len());
-    value.ok_or_else(|| format!("event {seq} has data that is no JSON text"))
+fn raw(text: &str, seq: u64) -> Result<&RawValue, String> {
+    let value = serde_json::from_str::<&RawValue>(text).ok();
+    value
+        .filter(|value| value.get().len() == text.len())
+        .ok_or_else(|| format!("event {seq} has data that is no JSON text"))
 }
 
 /// The records of a payload, without the texts that are kept apart from them.
@@ -269,16 +314,16 @@ pub(crate) fn records(payload: &[u8]) -> Result<Vec<Record>, String> {
         serde_json::from_slice(payload).map_err(|error| format!("it cannot be read: {error}"))?;
     let mut records = Vec::new();
     for Decision { seq, ts, wall, input, events } in decisions {
-        let mut input = Some(String::from(Box::<str>::from(input)));
+        let mut input = Some(input.get().to_owned());
         for (Stored(kind, node, data, hash), nth) in events.into_iter().zip(0_u32..) {
             let hash = BlobHash::parse(&hash).ok_or("a hash has another form")?;
             records.push(Record {
                 seq: seq.saturating_add(nth.into()),
                 ts: ts.wrapping_add(nth.into()),
                 wall,
-                kind,
-                node,
-                data: String::from(Box::<str>::from(data)),
+                kind: kind.into_owned(),
+                node: node.map(Cow::into_owned),
+                data: data.get().to_owned(),
                 whole: None,
                 input: input.take(),
                 hash: chain(hash),
@@ -312,6 +357,7 @@ mod tests {
             command: Some(command),
             body: Some("b".into()),
             blob: Some(BlobHash::of(b"x")),
+            home: Some(Home::here("/a folder/\nö")),
             ..Meta::new(Kind::Decision, 7, "it".into())
         };
         let bare = Kind::ALL.map(|kind| Meta::new(kind, 0, "one".into()));

@@ -8,9 +8,10 @@ use async_nats::jetstream::context::{
     CreateStreamError, CreateStreamErrorKind, GetStreamErrorKind, RequestError, RequestErrorKind,
 };
 use async_nats::jetstream::object_store::ObjectStore;
-use async_nats::jetstream::stream::{Config, DiscardPolicy, StorageType, Stream};
+use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType, Stream};
 use async_nats::jetstream::{self, Context, ErrorCode};
-use async_nats::{Client, ConnectErrorKind, ConnectOptions, ServerAddr};
+use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerAddr, ServerError};
+use tokio::sync::watch;
 
 use crate::Options;
 
@@ -22,6 +23,12 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 
 /// How long a server that accepts connections and does not answer is asked again: it may only be busy.
 const OPEN_WITHIN: Duration = Duration::from_secs(15);
+
+/// The smallest payload of a server that leaves room for decisions beside their headers.
+const PAYLOAD_MIN: usize = 16 << 10;
+
+/// The shortest time after which a key may lapse.
+const AGE_MIN: Duration = Duration::from_secs(1);
 
 /// Why the journal could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -99,31 +106,58 @@ pub(crate) struct Opened {
 
 /// Connects, and makes the streams of the space where they are missing.
 pub(crate) async fn open(options: &Options) -> Result<Opened, OpenError> {
-    let client = connect(options).await?;
+    let (tell, mut told) = watch::channel(None);
+    let client = connect(options, tell).await?;
+    let largest = client.server_info().max_payload;
+    if largest < PAYLOAD_MIN {
+        return Err(OpenError::Stream {
+            address: options.shown(),
+            what: format!(
+                "its largest message has {largest} bytes; set its `max_payload` to {PAYLOAD_MIN} or more"
+            ),
+        });
+    }
     let context = jetstream::ContextBuilder::new()
         .timeout(ANSWER_WITHIN)
         .ack_timeout(ANSWER_WITHIN)
         .build(client.clone());
     let [runs, leases, blobs] = streams(options);
     let blobs_bucket = bucket(options.space.as_str(), "blobs");
-    let (stream, leases, blob_stream) =
+    let all = async {
         tokio::try_join!(made(&context, runs), made(&context, leases), made(&context, blobs))
-            .map_err(|what| {
-                let address = options.shown();
-                if what.contains("ermission") {
-                    OpenError::Refused { address, what }
-                } else {
-                    OpenError::Stream { address, what }
-                }
-            })?;
+    };
+    let address = options.shown();
+    // A request that is not permitted gets no answer.
+    let refused = async {
+        let what = told.wait_for(Option::is_some).await.ok().and_then(|what| what.clone());
+        match what {
+            Some(what) => what,
+            None => std::future::pending().await,
+        }
+    };
+    let (stream, leases, blob_stream) = tokio::select! {
+        biased;
+        made = all => made.map_err(|what| OpenError::Stream { address, what })?,
+        what = refused => return Err(OpenError::Refused { address, what }),
+    };
     let blobs = answered(|| context.get_object_store(&blobs_bucket)).await;
     let failed = |what| OpenError::Stream { address: options.shown(), what };
     let blobs = blobs.map_err(|error| failed(whole(&error)))?;
     Ok(Opened { client, context, stream, leases, blobs, blob_stream })
 }
 
-async fn connect(options: &Options) -> Result<Client, OpenError> {
+/// `refused` gets what the server refuses.
+async fn connect(
+    options: &Options,
+    refused: watch::Sender<Option<String>>,
+) -> Result<Client, OpenError> {
     let mut how = ConnectOptions::new().name("materia").connection_timeout(CONNECT_WITHIN);
+    how = how.event_callback(move |event| {
+        if let Event::ServerError(ServerError::Other(what)) = event {
+            refused.send_replace(Some(what));
+        }
+        std::future::ready(())
+    });
     let file =
         |path: &Path, what: String| OpenError::File { path: path.display().to_string(), what };
     if let Some(path) = &options.credentials {
@@ -183,7 +217,7 @@ fn is_late(error: &(dyn Error + 'static)) -> bool {
 /// The stream as it is, or made so. A user who may only read needs nothing made.
 pub(crate) async fn made(context: &Context, config: Config) -> Result<Stream, String> {
     let error = match answered(|| context.get_stream(&config.name)).await {
-        Ok(stream) => return Ok(stream),
+        Ok(stream) => return fitting(stream, &config),
         Err(error) => error,
     };
     let missing = matches!(
@@ -194,7 +228,52 @@ pub(crate) async fn made(context: &Context, config: Config) -> Result<Stream, St
         return Err(format!("{} (is JetStream enabled, and permitted?)", whole(&error)));
     }
     let made = answered(|| context.create_stream(config.clone())).await;
-    made.map_err(|error| whole(&error))
+    // Another process may have made it meanwhile, or it has other subjects.
+    made.map_err(|error| format!("stream `{}`: {}", config.name, whole(&error)))
+}
+
+/// A stream that is there, if it keeps messages as Materia needs it.
+pub(crate) fn fitting(stream: Stream, needed: &Config) -> Result<Stream, String> {
+    let wrong = wrong_settings(&stream.cached_info().config, needed);
+    if wrong.is_empty() {
+        return Ok(stream);
+    }
+    Err(format!(
+        "stream `{}` has other settings than Materia needs ({}); choose another space (`--space`), or remove the stream if it holds nothing that you need",
+        needed.name,
+        wrong.join(", ")
+    ))
+}
+
+/// Settings with which messages would be lost, refused, or kept where they must lapse.
+fn wrong_settings(found: &Config, needed: &Config) -> Vec<&'static str> {
+    let limit = |limit: i64| limit.max(0);
+    let missing = |subject: &String| !found.subjects.contains(subject);
+    let lapses = |config: &Config| !config.max_age.is_zero();
+    let too_soon = lapses(found) && found.max_age < AGE_MIN;
+    [
+        ("`subjects`", needed.subjects.iter().any(missing)),
+        ("`storage` is not `file`", found.storage != StorageType::File),
+        ("`retention` is not `limits`", found.retention != RetentionPolicy::Limits),
+        (
+            "`max_bytes` with `discard: old`",
+            found.discard == DiscardPolicy::Old && limit(found.max_bytes) != 0,
+        ),
+        ("`max_age`", lapses(found) != lapses(needed) || too_soon),
+        ("`max_msgs`", limit(found.max_messages) != 0),
+        ("`max_msg_size`", limit(found.max_message_size.into()) != 0),
+        (
+            "`max_msgs_per_subject`",
+            limit(found.max_messages_per_subject) != limit(needed.max_messages_per_subject),
+        ),
+        ("`no_ack`", found.no_ack),
+        ("`sealed`", found.sealed),
+        ("`deny_delete`", found.deny_delete != needed.deny_delete),
+        ("`deny_purge`", needed.deny_purge && !found.deny_purge),
+    ]
+    .into_iter()
+    .filter_map(|(name, is_wrong)| is_wrong.then_some(name))
+    .collect()
 }
 
 /// Nothing reads by direct get: any replica answers it, and may be behind.

@@ -81,6 +81,8 @@ pub struct Options {
     pub lease: Duration,
     /// How long a lost server is waited for before a run comes to rest.
     pub patience: Duration,
+    /// The folder of the project, where the files of a run are that begins here.
+    pub folder: Option<String>,
     /// Whether a run is given up before its lease can have lapsed, so that another may take it: what a worker does.
     pub yields: bool,
     /// The runtime of a caller that waits for nothing on its threads: the connection then works there, beside the runs.
@@ -103,6 +105,7 @@ impl Options {
             replicas: 1,
             lease: LEASE,
             patience: PATIENCE,
+            folder: None,
             yields: false,
             runtime: None,
         })

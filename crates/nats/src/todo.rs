@@ -17,8 +17,8 @@ use tokio::sync::watch;
 use crate::connection::{Connection, Fault};
 use crate::host::host_name;
 use crate::journal::NatsJournal;
-use crate::lease::{self, Driver};
-use crate::open::{bucket, made};
+use crate::lease::{self, Driver, OPERATION};
+use crate::open::{bucket, fitting, made};
 use crate::read;
 
 /// The answer of the servers, awaited.
@@ -127,7 +127,7 @@ impl Connection {
         let mut patience = self.patience();
         loop {
             match self.context.get_stream(&config.name).await {
-                Ok(stream) => return Ok(stream),
+                Ok(stream) => return fitting(stream, &config).map_err(Fault::Refused),
                 Err(error) if error.kind() == GetStreamErrorKind::Request => {
                     patience.again(error.to_string()).await?;
                 }
@@ -164,7 +164,8 @@ impl Connection {
             if let Some(key) = message.subject.strip_prefix(&prefix) {
                 let seen = i64::try_from(message.time.unix_timestamp_nanos() / 1_000).unwrap_or(0);
                 let (key, value) = (key.to_owned(), message.payload.to_vec());
-                found.push(Entry { key, value, revision: message.sequence, seen });
+                let removed = message.headers.get(OPERATION).is_some();
+                found.push(Entry { key, value, removed, revision: message.sequence, seen });
             }
         }
         Ok(found)
@@ -174,6 +175,8 @@ impl Connection {
 struct Entry {
     key: String,
     value: Vec<u8>,
+    /// The entry says that its key was removed: other programs remove keys so.
+    removed: bool,
     revision: u64,
     /// When it was written, in microseconds.
     seen: i64,
@@ -225,6 +228,9 @@ impl NatsJournal {
             for entry in connection.entries(stream, "todo", list.mark.1 + 1).await? {
                 let Ok(run) = RunId::parse(&entry.key) else { continue };
                 list.entries.retain(|known| known.run != run);
+                if entry.removed {
+                    continue;
+                }
                 let todo = serde_json::from_slice(&entry.value).ok();
                 list.entries.push(InTodo { run, todo, revision: entry.revision });
             }
@@ -265,6 +271,7 @@ impl NatsJournal {
         Box::pin(self.connection().run(async move {
             let stream = connection.todo().await?;
             let last = connection.last(stream, &connection.key("todo", run.as_str())).await?;
+            let last = last.filter(|last| last.headers.get(OPERATION).is_none());
             Ok(last.map(|last| {
                 let todo = serde_json::from_slice(&last.payload).ok();
                 InTodo { run, todo, revision: last.sequence }

@@ -12,6 +12,7 @@ import { typing } from "../shared/typing";
 import { useKeydown } from "../shared/useKeydown";
 import { useSettled } from "../shared/useSettled";
 import { useDrawing } from "./elk";
+import css from "./graph.module.css";
 import { Legend } from "./Legend";
 import { LineDrawn } from "./LineDrawn";
 import { type Drawn, FULL, type Point, WRAPPED } from "./layout";
@@ -27,7 +28,6 @@ import {
   type RegionNode,
   type RegionView,
 } from "./types";
-import "./graph.css";
 
 export { Badges, KindIcon } from "./KindIcon";
 export type { CardView, LineView, RegionView } from "./types";
@@ -168,7 +168,7 @@ function Flow(props: GraphProps & { drawn: Drawn }) {
       proOptions={{ hideAttribution: true }}
     >
       <Zoom onFit={() => void showAll(flow, drawn, width, height)} />
-      <Panel position="bottom-right" className="legend" aria-hidden="true">
+      <Panel position="bottom-right" className={css.legend} aria-hidden="true">
         <Legend />
       </Panel>
     </ReactFlow>
@@ -180,9 +180,9 @@ export function Zoom({ onFit }: { onFit: () => void }) {
   const flow = useReactFlow();
   const zoom = useStore((store) => store.transform[2]);
   return (
-    <Panel position="bottom-left" className="zoom">
+    <Panel position="bottom-left" className={css.zoom}>
       <Button icon={Minus} look="quiet icon" aria-label="Zoom out" onClick={() => void flow.zoomOut()} />
-      <span className="pc">{Math.round(zoom * 100)} %</span>
+      <span className={css.pc}>{Math.round(zoom * 100)} %</span>
       <Button icon={Plus} look="quiet icon" aria-label="Zoom in" onClick={() => void flow.zoomIn()} />
       <Button icon={Maximize} look="quiet icon" aria-label="Fit the graph to the window" onClick={onFit} />
     </Panel>
@@ -243,7 +243,7 @@ export const Graph = memo(function Graph(props: GraphProps) {
     requestAnimationFrame(() => document.querySelector<HTMLElement>(`[data-socket="${CSS.escape(next)}"]`)?.focus());
   };
   return (
-    <section className="graph" aria-label="Graph" data-testid="graph" onKeyDown={walk}>
+    <section className={css.graph} aria-label="Graph" data-testid="graph" onKeyDown={walk}>
       {drawn ? (
         <ReactFlowProvider>
           <Flow {...props} drawn={drawn} />

@@ -1,14 +1,15 @@
 // What kind a socket is, by its shape. A materia's own colour fills it and nothing else.
 import type { ReactNode } from "react";
 import { materiaColor } from "../shared/color";
-import "./graph.css";
+import { cx } from "../shared/cx";
+import css from "./graph.module.css";
 
 const shapes: Record<string, { label: string; body: ReactNode }> = {
   agent: {
     label: "agent",
     body: (
       <>
-        <circle className="own" cx="8" cy="8" r="5.5" />
+        <circle className={css.own} cx="8" cy="8" r="5.5" />
         <path d="M5.1 7.2a3.2 3.2 0 0 1 2-2.1" />
       </>
     ),
@@ -18,7 +19,7 @@ const shapes: Record<string, { label: string; body: ReactNode }> = {
     label: "generator",
     body: (
       <>
-        <path className="own" d="M8 2.300 14 5.500 8 8.700 2 5.500z" />
+        <path className={css.own} d="M8 2.300 14 5.500 8 8.700 2 5.500z" />
         <path d="m2 8.300 6 3.200 6-3.200M2 11.100l6 3.200 6-3.200" />
       </>
     ),
@@ -29,9 +30,9 @@ const shapes: Record<string, { label: string; body: ReactNode }> = {
 export function Badges({ generator, consumer }: { generator: boolean; consumer: boolean }) {
   if (!generator && !consumer) return null;
   return (
-    <span className="badges">
-      {generator ? <span className="badge">Generator</span> : null}
-      {consumer ? <span className="badge">Loop consumer</span> : null}
+    <span className={css.badges}>
+      {generator ? <span className={css.badge}>Generator</span> : null}
+      {consumer ? <span className={css.badge}>Loop consumer</span> : null}
     </span>
   );
 }
@@ -43,7 +44,7 @@ interface KindProps {
 
 function lookOf(color: KindProps["color"]) {
   const own = materiaColor(color);
-  return { className: `ico kind${own ? " owned" : ""}`, ...(own ? { style: { color: own } } : {}) };
+  return { className: cx(css.kind, "ico", own && css.owned), ...(own ? { style: { color: own } } : {}) };
 }
 
 /** The same sign within a picture, at a place of it. */

@@ -1,6 +1,8 @@
 // A line of a graph with its words: its condition, and how often it was taken.
 import { EdgeLabelRenderer, type EdgeProps } from "@xyflow/react";
 import { memo, type ReactNode } from "react";
+import { cx } from "../shared/cx";
+import css from "./graph.module.css";
 import type { Point } from "./layout";
 import { Arrow, Bead, lineWords, Order, pathThrough } from "./lines";
 import type { LineEdge } from "./types";
@@ -19,27 +21,27 @@ export const LineDrawn = memo(({ data }: EdgeProps<LineEdge>) => {
   const path = pathThrough(points);
   const words = line.feed ? "" : line.next ? "next item" : lineWords[line.kind];
   const taken = view?.note || (view && view.taken > 0 ? `×${view.taken}${view.partial ? "+" : ""}` : "");
-  const lit = `${view?.lit ? " lit" : view?.spent ? " spent" : ""}${selected ? " chosen" : ""}`;
+  const lit = cx(view?.lit ? css.lit : view?.spent && css.spent, selected && css.chosen);
   const start = points[0];
   const second = points[1];
   // A short line has its words above and its count below; a long one carries both.
   const level = points.length === 2 && start !== undefined && second !== undefined && start.y === second.y;
   const bead = line.feed ? feedBead : line.kind === "satisfied" ? label : null;
   const above = level && !double ? -15 : 0;
-  const look = `elab${line.feed ? " side" : ""}${inside ? " in" : ""}${lit}${double || level ? " over" : ""}`;
+  const look = cx(css.elab, line.feed && css.side, inside && css.in, lit, (double || level) && css.over);
   return (
     <>
       {double ? (
         <>
-          <path className={`ln exit wide${lit}`} d={path} />
-          <path className={`ln exit hollow${inside ? " in" : ""}`} d={path} />
+          <path className={cx(css.ln, "exit wide", lit)} d={path} />
+          <path className={cx(css.ln, css.hollow, "exit", inside && css.in)} d={path} />
         </>
       ) : (
-        <path className={`ln ${line.kind}${line.feed ? " feed" : ""}${lit}${view?.flash ? " flash" : ""}`} d={path} />
+        <path className={cx(css.ln, line.kind, line.feed && css.feed, lit, view?.flash && css.flash)} d={path} />
       )}
-      {double ? null : <Arrow points={points} className={`arrow${lit}`} />}
+      {double ? null : <Arrow points={points} className={cx(css.arrow, lit)} />}
       <path
-        className="hit"
+        className={css.hit}
         d={path}
         role="button"
         tabIndex={0}
@@ -53,18 +55,18 @@ export const LineDrawn = memo(({ data }: EdgeProps<LineEdge>) => {
           onSelect(line.id);
         }}
       />
-      {bead ? <Bead at={bead} feed={Boolean(line.feed)} className={`bead-g${lit}`} /> : null}
+      {bead ? <Bead at={bead} feed={Boolean(line.feed)} className={cx(css.beadG, lit)} /> : null}
       <EdgeLabelRenderer>
         {words || (taken && !level) ? (
           <Label at={{ x: label.x, y: label.y + (bead && !line.feed && !level ? -16 : above) }} className={look}>
             {line.kind === "not_satisfied" ? <span aria-hidden="true">↺</span> : null}
             {words ? <span>{words}</span> : null}
-            {taken && !level ? <span className="x">{taken}</span> : null}
+            {taken && !level ? <span className={css.x}>{taken}</span> : null}
           </Label>
         ) : null}
         {taken && level ? (
           <Label at={{ x: label.x, y: label.y + (double ? 30 : words ? 17 : -11) }} className={look}>
-            <span className="x">{taken}</span>
+            <span className={css.x}>{taken}</span>
           </Label>
         ) : null}
         <Order line={line} points={points} />

@@ -1,10 +1,11 @@
 // A small picture of a loadout: names and lines, nothing to press.
 import type { Grid, GridSocket } from "../api/generated";
+import { cx } from "../shared/cx";
 import { useDrawing } from "./elk";
+import css from "./graph.module.css";
 import { KindSign } from "./KindIcon";
 import { type Box, type Sizes, SMALL } from "./layout";
 import { Arrow, lineWords, pathThrough } from "./lines";
-import "./graph.css";
 
 interface MiniProps {
   grid: Grid;
@@ -22,12 +23,12 @@ interface MiniProps {
 
 export function MiniGraph({ grid, sizes = SMALL, label, counts = {}, notes = {}, picked, detail = false }: MiniProps) {
   const drawn = useDrawing(grid, sizes);
-  if (!drawn) return <div className="mini" />;
+  if (!drawn) return <div className={css.mini} />;
   const left = Math.min(0, ...drawn.lines.flatMap((one) => one.points.map((point) => point.x)));
   const byId = new Map(grid.sockets.map((socket) => [socket.id, socket]));
   return (
     <svg
-      className="mini"
+      className={css.mini}
       role="img"
       aria-label={label}
       viewBox={`${left - 2} -2 ${drawn.width - left + 6} ${drawn.height + 4}`}
@@ -35,9 +36,9 @@ export function MiniGraph({ grid, sizes = SMALL, label, counts = {}, notes = {},
     >
       {drawn.regions.map(({ id, box }) => (
         <g key={id}>
-          <rect className="mini-region" x={box.x} y={box.y} width={box.width} height={box.height} rx="5" />
+          <rect className={css.miniRegion} x={box.x} y={box.y} width={box.width} height={box.height} rx="5" />
           {detail ? (
-            <text className="mini-name" x={box.x + 52} y={box.y + 20}>
+            <text className={css.miniName} x={box.x + 52} y={box.y + 20}>
               {cut(id, 40)}
             </text>
           ) : null}
@@ -46,13 +47,13 @@ export function MiniGraph({ grid, sizes = SMALL, label, counts = {}, notes = {},
       {drawn.lines.map(({ line, points, double, label: at }) => (
         <g key={line.id}>
           <path
-            className={`ln ${line.kind}${line.feed ? " feed" : ""}${counts[line.id]?.differs ? " differs" : ""}`}
+            className={cx(css.ln, line.kind, line.feed && css.feed, counts[line.id]?.differs && css.differs)}
             d={pathThrough(points, 3)}
           />
-          {double ? null : <Arrow className="arrow" points={points} />}
+          {double ? null : <Arrow className={css.arrow} points={points} />}
           {counts[line.id] ? (
             <text
-              className={`count${counts[line.id]?.differs ? " differs" : ""}`}
+              className={cx(css.count, counts[line.id]?.differs && css.differs)}
               x={at.x}
               y={at.y - 5}
               textAnchor="middle"
@@ -66,14 +67,14 @@ export function MiniGraph({ grid, sizes = SMALL, label, counts = {}, notes = {},
         </g>
       ))}
       {drawn.ends.map(({ id, box }) => (
-        <circle key={id} className="mini-end" cx={box.x + box.width / 2} cy={box.y + box.height / 2} r="5" />
+        <circle key={id} className={css.miniEnd} cx={box.x + box.width / 2} cy={box.y + box.height / 2} r="5" />
       ))}
       {Object.entries(drawn.sockets).map(([id, box]) => {
         const socket = byId.get(id);
         return (
           <g key={id}>
             <rect
-              className={`mini-card${id === picked ? " picked" : ""}`}
+              className={cx(css.miniCard, id === picked && css.picked)}
               x={box.x}
               y={box.y}
               width={box.width}
@@ -101,13 +102,13 @@ function Detail({ socket, id, box, note }: { socket: GridSocket | undefined; id:
   return (
     <>
       <KindSign kind={kind} x={box.x + 10} y={box.y + 10} color={socket?.color} />
-      <text className="mini-name" x={box.x + 30} y={box.y + 21}>
+      <text className={css.miniName} x={box.x + 30} y={box.y + 21}>
         {cut(socket?.materia ?? id, 15)}
       </text>
-      <text className="mini-id" x={box.x + 11} y={box.y + 40}>
+      <text className={css.miniId} x={box.x + 11} y={box.y + 40}>
         {cut(id, 10)}
       </text>
-      <text className="count" x={box.x + box.width - 10} y={box.y + 40} textAnchor="end">
+      <text className={css.count} x={box.x + box.width - 10} y={box.y + 40} textAnchor="end">
         {note}
       </text>
     </>

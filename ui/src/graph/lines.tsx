@@ -1,4 +1,6 @@
 // Lines of a graph: how they run, and what they look like by condition.
+
+import css from "./graph.module.css";
 import type { Point } from "./layout";
 import type { Line, LineKind } from "./rows";
 
@@ -44,7 +46,7 @@ export function Arrow({ points, className }: { points: Point[]; className: strin
 export function Bead({ at, feed, className }: { at: Point; feed: boolean; className: string }) {
   return (
     <g className={className} transform={`translate(${at.x} ${at.y})`}>
-      <circle className="bead" r="8.5" />
+      <circle className={css.bead} r="8.5" />
       <path
         d={feed ? "M0-4.500 5-2 0 .5-5-2zM-5 .6 0 3.100 5 .6M-5 3 0 5.500 5 3" : "m-3.500 .3 2.400 2.500L3.500-2.800"}
       />
@@ -58,7 +60,7 @@ export function Order({ line, points }: { line: Line; points: Point[] }) {
   if (line.order <= 0 || !start || !second) return null;
   const at = `translate(${start.x + 8}px, ${start.y + (second.y > start.y ? 10 : -8)}px)`;
   return (
-    <div className="ord" data-testid={`order-${line.id}`} style={{ transform: `translate(-50%, -50%) ${at}` }}>
+    <div className={css.ord} data-testid={`order-${line.id}`} style={{ transform: `translate(-50%, -50%) ${at}` }}>
       {line.order}
     </div>
   );

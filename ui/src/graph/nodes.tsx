@@ -4,8 +4,10 @@ import { Handle, type NodeProps, Position } from "@xyflow/react";
 import { Crosshair } from "lucide-react";
 import { memo } from "react";
 import { Button } from "../shared/Button";
+import { cx } from "../shared/cx";
 import { Item, Mark, State } from "../shared/parts";
 import { oneLine } from "../shared/text";
+import css from "./graph.module.css";
 import { Badges, KindIcon } from "./KindIcon";
 import type { CardNode, EndNode, RegionNode } from "./types";
 
@@ -24,31 +26,31 @@ export const SocketCard = memo(({ data }: NodeProps<CardNode>) => {
       <Ties />
       <button
         type="button"
-        className={`card st ${card.state} ${kind}${selected ? " sel" : ""}${entry ? " entry" : ""} nopan`}
+        className={cx(css.card, "st", card.state, kind, selected && css.sel, entry && css.entry, "nopan")}
         aria-pressed={selected}
         data-testid={`card-${id}`}
         data-state={card.state}
         data-socket={id}
         onClick={() => onSelect(id)}
       >
-        {entry ? <i className="start" /> : null}
+        {entry ? <i className={css.start} /> : null}
         <Badges generator={generator} consumer={consumer} />
-        {card.color ? <i className="spine" style={{ background: card.color }} /> : null}
+        {card.color ? <i className={css.spine} style={{ background: card.color }} /> : null}
         {card.gate ? (
-          <svg className="gate" viewBox="0 0 18 18" aria-label="asks before it runs" role="img">
+          <svg className={css.gate} viewBox="0 0 18 18" aria-label="asks before it runs" role="img">
             <path d="M9 1.500 15.500 5.250v7.500L9 16.500 2.500 12.750v-7.500z" />
           </svg>
         ) : null}
-        <span className="h">
+        <span className={css.h}>
           <KindIcon kind={kind} color={card.color} />
-          <span className="t">{oneLine(name, 80)}</span>
+          <span className={css.t}>{oneLine(name, 80)}</span>
           <State state={card.state} word={card.word} />
         </span>
-        <span className="m">
+        <span className={css.m}>
           <span className="mono cut">{id}</span>
           <span className="cut">{card.note}</span>
         </span>
-        <span className="live cut">{card.live || "\u00a0"}</span>
+        <span className={cx(css.live, "cut")}>{card.live || "\u00a0"}</span>
       </button>
     </>
   );
@@ -61,7 +63,7 @@ function ItemStrip({ id, view, item, onItem }: RegionNode["data"]) {
   const shared = (cells[0]?.size ?? 1) > 1;
   const here = item ?? view.current;
   return (
-    <div className={`rstrip${words ? "" : " tight"}`} role="group" aria-label={`Items of ${id}`}>
+    <div className={cx(css.rstrip, !words && css.tight)} role="group" aria-label={`Items of ${id}`}>
       {cells.map(({ first, last, label, state, done, size, pick }) => {
         const group = `${first} to ${last}: ${done} of ${size} done`;
         const named = `${oneLine(label ?? "", 80)} ${first}: ${state.replace("_", " ")}`.trim();
@@ -95,9 +97,9 @@ function ItemStrip({ id, view, item, onItem }: RegionNode["data"]) {
 export const Region = memo(({ data }: NodeProps<RegionNode>) => {
   const { id, view, item, onItem } = data;
   return (
-    <div className="region" data-testid={`region-${id}`}>
+    <div className={css.region} data-testid={`region-${id}`}>
       <Ties />
-      <div className="rtitle">
+      <div className={css.rtitle}>
         <strong>{id}</strong>
         <span className="cut">{view.text}</span>
         <span className="faint cut">{view.note}</span>
@@ -115,9 +117,9 @@ export const Region = memo(({ data }: NodeProps<RegionNode>) => {
 });
 
 export const End = memo(({ data }: NodeProps<EndNode>) => (
-  <div className={`ring-box${data.fails ? " fails" : ""}`}>
+  <div className={cx(css.ringBox, data.fails && css.fails)}>
     <Ties />
-    <div className="ring" />
+    <div className={css.ring} />
     <span className="faint xs">{data.fails ? "fail" : "end"}</span>
   </div>
 ));

@@ -1,10 +1,10 @@
 // The page for somebody whom the server does not know.
 import { Cli } from "../shared/Cli";
-import "./signin.css";
+import css from "./signin.module.css";
 
 export function SignIn({ reason }: { reason: string | null }) {
   return (
-    <main className="signin" data-testid="signin">
+    <main className={css.signin} data-testid="signin">
       <h1>Sign in</h1>
       <p className="dim">
         This page belongs to the person who started the server. A link signs you in: it works once, for a minute. Open

@@ -18,3 +18,8 @@ export function Button({ look, icon: Icon, testid, children, ...rest }: ButtonPr
     </button>
   );
 }
+
+/** A sign to press, with its name in words. */
+export function IconButton({ label, ...rest }: ButtonProps & { icon: LucideIcon; label: string }) {
+  return <Button look="quiet small icon" aria-label={label} {...rest} />;
+}

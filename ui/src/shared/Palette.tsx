@@ -5,11 +5,12 @@ import { type CastState, nameOf } from "../fold";
 import { castState } from "../fold/view";
 import { Dialog } from "./Dialog";
 import { FindField } from "./FindField";
-import { castPath, useLive, watchedCast } from "./live";
+import { castPath, watchedCast } from "./live";
+import { useLive } from "./live-state";
+import css from "./palette.module.css";
 import { State } from "./parts";
 import { changedSearch, navigate, searchNow } from "./router";
 import { oneLine } from "./text";
-import "./palette.css";
 
 interface Hit {
   key: string;
@@ -76,7 +77,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
     navigate(to);
   };
   return (
-    <Dialog label="Find" onClose={onClose} className="palette">
+    <Dialog label="Find" onClose={onClose} className={css.palette}>
       <FindField
         data-testid="palette-input"
         aria-label="Find casts, sockets, events, pages"

@@ -3,7 +3,7 @@ import { cleanup, screen, waitFor } from "@testing-library/react";
 import { afterEach, expect, test, vi } from "vitest";
 import { drawn, serve } from "../testing/served";
 import { askAgain, useGet } from "./ask";
-import { useLive } from "./live";
+import { useLive } from "./live-state";
 
 afterEach(() => {
   cleanup();

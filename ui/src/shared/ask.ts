@@ -10,7 +10,7 @@ import {
 } from "@tanstack/react-query";
 import { useRef } from "react";
 import { get, getText, type Query, Refusal } from "../api/client";
-import { noteRefusal } from "./live";
+import { noteRefusal } from "./live-state";
 
 const TRIES_MAX = 2;
 

@@ -4,9 +4,10 @@ import type { SocketState } from "../api/generated";
 import { KindIcon } from "../graph/KindIcon";
 import { Legend } from "../graph/Legend";
 import { Button } from "./Button";
+import { cx } from "./cx";
 import { Dialog } from "./Dialog";
+import css from "./keys.module.css";
 import { State } from "./parts";
-import "./keys.css";
 
 const keys: [string, string][] = [
   ["Ctrl K", "find casts, sockets, events, pages"],
@@ -37,7 +38,7 @@ const states: SocketState[] = ["idle", "queued", "running", "needs_you", "done",
 
 export function Keys({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog label="Keys" onClose={onClose} className="keys">
+    <Dialog label="Keys" onClose={onClose} className={css.keys}>
       <h2>Keys</h2>
       <dl>
         {keys.map(([key, what]) => (
@@ -50,12 +51,12 @@ export function Keys({ onClose }: { onClose: () => void }) {
         ))}
       </dl>
       <h2>Signs</h2>
-      <div className="signs">
+      <div className={css.signs}>
         {states.map((state) => (
           <State key={state} state={state} />
         ))}
       </div>
-      <div className="signs dim">
+      <div className={cx(css.signs, "dim")}>
         {["agent", "utility", "generator"].map((kind) => (
           <span key={kind} className="row">
             <KindIcon kind={kind} />
@@ -63,7 +64,7 @@ export function Keys({ onClose }: { onClose: () => void }) {
           </span>
         ))}
       </div>
-      <div className="signs lines dim">
+      <div className={cx(css.signs, css.lines, "dim")}>
         <Legend />
       </div>
       <Button onClick={onClose}>Close</Button>

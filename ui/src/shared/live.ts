@@ -1,8 +1,7 @@
 // What is live on the page: one connection a tab, which carries summaries of all casts and the events of one.
 import { useQuery } from "@tanstack/react-query";
 import { startTransition, useEffect, useState } from "react";
-import { create } from "zustand";
-import { address, authorised, doubt, get, provedAnew, Refusal } from "../api/client";
+import { address, authorised, doubt, get, provedAnew } from "../api/client";
 import type {
   CastSummary,
   Casts,
@@ -13,37 +12,12 @@ import type {
   ProjectItem,
   Projects,
 } from "../api/generated";
-import { type Connection, type Message, openStream } from "../api/sse";
+import { type Message, openStream } from "../api/sse";
 import { askAgain, client, useGet } from "./ask";
 import type { CastStore } from "./cast-store";
+import { noteRefusal, useLive } from "./live-state";
 import { fresh, tellAbout } from "./notify";
 
-interface LiveState {
-  connection: Connection;
-  casts: Map<string, CastSummary>;
-  loaded: boolean;
-  /** Where the list goes on, if it does. */
-  next: string | null;
-  /** The newest event that was heard of the cast that is open. */
-  lastSeq: number | null;
-  /** Whether the server is asked at all: not in an exported file, and not before somebody is signed in. */
-  started: boolean;
-  /** The server does not know this page. */
-  signedOut: boolean;
-  /** How often the connection was made again after it was lost. */
-  returns: number;
-}
-
-export const useLive = create<LiveState>(() => ({
-  connection: { kind: "reconnecting", inSeconds: 0 },
-  casts: new Map(),
-  loaded: false,
-  next: null,
-  lastSeq: null,
-  started: false,
-  signedOut: false,
-  returns: 0,
-}));
 const { getState: state, setState: change } = useLive;
 
 let watched: CastStore | null = null;
@@ -119,10 +93,6 @@ function inboxSoon(): void {
     inboxTimer = null;
     void refreshInbox();
   }, 150);
-}
-
-export function noteRefusal(error: unknown): void {
-  if (error instanceof Refusal && error.problem.status === 401) change({ signedOut: true });
 }
 
 function onMessage(message: Message): void {

@@ -9,7 +9,7 @@ import { ActButton } from "./ActButton";
 import { Boundary } from "./Boundary";
 import { Cli } from "./Cli";
 import { LongTexts } from "./LongTexts";
-import { useLive } from "./live";
+import { useLive } from "./live-state";
 import { ErrorBox, Foreign, Item, Meter, Pick, Seg, State, Strip, stateWords, Tabs } from "./parts";
 import { Whole } from "./Whole";
 

@@ -3,7 +3,7 @@ import { Check, Copy } from "lucide-react";
 import { type ElementType, type HTMLAttributes, type KeyboardEvent, type ReactNode, useState } from "react";
 import { Lost } from "../api/client";
 import type { SocketState } from "../api/generated";
-import { useLive } from "./live";
+import { useLive } from "./live-state";
 import { oneLine, type Piece, pieces } from "./text";
 
 export const stateWords: Record<SocketState, string> = {
@@ -270,9 +270,9 @@ export function Meter({ spent, limit }: { spent: number; limit: number }) {
 
 /** A work item: its title, and its key small beside it. */
 export function Item({ itemKey, title }: { itemKey: string; title?: string | null | undefined }) {
-  if (!title || title === itemKey) return <span className="item-name">{itemKey}</span>;
+  if (!title || title === itemKey) return <span>{itemKey}</span>;
   return (
-    <span className="item-name" title={`${oneLine(title, 200)} (${itemKey})`}>
+    <span title={`${oneLine(title, 200)} (${itemKey})`}>
       <Foreign text={oneLine(title, 80)} /> <span className="item-key">{itemKey}</span>
     </span>
   );

@@ -98,14 +98,18 @@ fn header(line: &[u8], shown: &str) -> Result<Header, Failure> {
         materia: String,
         version: u32,
     }
-    let none = || Failure::storage(format!("`{shown}` is not an archive of a cast"));
+    let none = || {
+        Failure::storage(format!(
+            "`{shown}` is not an archive of a cast, for its first line does not say so; `materia export ID -o cast.materia` makes one"
+        ))
+    };
     let any: Any = serde_json::from_slice(line).map_err(|_| none())?;
     if any.materia != KIND {
         return Err(none());
     }
     if any.version != VERSION {
         return Err(Failure::storage(format!(
-            "`{shown}` is an archive of version {}, and this program reads version {VERSION}",
+            "`{shown}` is an archive of version {}, and this program reads version {VERSION}; open it with the version of materia that made it",
             any.version
         )));
     }
@@ -153,20 +157,25 @@ impl Reader {
 
     fn one(&mut self, line: &[u8], shown: &str) -> Result<(), Failure> {
         if line.starts_with(br#"{"blob":"#) {
-            if let Some((hash, bytes)) =
-                self.exactly::<BlobLine>(line, "blob").and_then(BlobLine::bytes)
-            {
-                if BlobHash::of(&bytes) != hash {
-                    self.note(Some(self.next()), &format!("the blob {hash} was altered"));
-                }
-                self.counts.blobs += 1;
-                self.journal.blobs.hold(hash, bytes);
+            let Some(blob) = self.exactly::<BlobLine>(line, "blob") else { return Ok(()) };
+            let Some((hash, bytes)) = blob.bytes() else {
+                self.note(Some(self.next()), "this blob has no hash, or no content");
+                return Ok(());
+            };
+            if BlobHash::of(&bytes) != hash {
+                self.note(Some(self.next()), &format!("the blob {hash} was altered"));
             }
+            self.counts.blobs += 1;
+            self.journal.blobs.hold(hash, bytes);
             return Ok(());
         }
         if line.starts_with(br#"{"gone":"#) {
-            let gone = self.exactly::<GoneLine>(line, "note of a removed transcript");
-            self.gone.extend(gone.and_then(|line| BlobHash::parse(&line.gone)));
+            let note = self.exactly::<GoneLine>(line, "note of a removed transcript");
+            let Some(note) = note else { return Ok(()) };
+            match BlobHash::parse(&note.gone) {
+                Some(hash) => drop(self.gone.insert(hash)),
+                None => self.note(Some(self.next()), "this note names no transcript by its hash"),
+            }
             return Ok(());
         }
         self.events_bytes += line.len();
@@ -261,7 +270,9 @@ impl Reader {
         let id = expected.cast_id;
         let records = if expected.redacted { sealed(&id, records) } else { records };
         if records.is_empty() {
-            return Err(Failure::storage(format!("`{shown}` is an archive without any event")));
+            return Err(Failure::storage(format!(
+                "`{shown}` is an archive without any event; it was cut off, so get it again"
+            )));
         }
         let batch = Batch {
             run: id.clone(),

@@ -8,13 +8,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use materia_contract::BlobHash;
+use materia_contract::{BlobHash, RunCreated};
+use materia_engine::wait;
 use materia_journal::{JOURNAL_FILE, Options, SqliteJournal};
-use materia_nats::{NatsJournal, Space};
+use materia_nats::{Home, NatsJournal, Space};
 
 use crate::failure::{Failure, Hint};
 use crate::project::place::{CastJournal, InProfile, JournalPlace, SQLITE};
 use crate::project::{Found, Project};
+use crate::text::sanitize::one_line;
 
 impl Project {
     /// How journals are opened here.
@@ -143,10 +145,34 @@ impl Project {
         if let Some(seconds) = profile.lease_seconds {
             options.lease = Duration::from_secs(seconds.clamp(3, 3_600).into());
         }
+        options.folder = Some(self.dir.to_string_lossy().into_owned());
         options.yields = worker.is_some();
         options.runtime.clone_from(worker);
         options.patience = patience.unwrap_or(options.patience);
         Ok(Some(options))
+    }
+
+    /// Refuses to carry on a run on NATS whose project is elsewhere: its files are there (M7, M10).
+    pub(crate) fn refuse_elsewhere(
+        &self,
+        found: &Found,
+        created: &RunCreated,
+    ) -> Result<(), Failure> {
+        // Files of a workspace travel. A worker looks at the entry on its list instead.
+        let anywhere = created.workspace.is_some() || self.place.worker.is_some();
+        if anywhere || !found.journal.is_remote() {
+            return Ok(());
+        }
+        let Some(journal) = self.remote()? else { return Ok(()) };
+        let here = Home::here(&self.dir.to_string_lossy());
+        let Some(home) = wait(journal.home(&found.id))?.filter(|home| *home != here) else {
+            return Ok(());
+        };
+        let (folder, host) = (one_line(&home.folder, 300), one_line(&home.host, 100));
+        Err(Failure::resolution(format!(
+            "cast `{}` works in `{folder}` on `{host}`, and its files are not here: run the command there, only store it (`--no-run`), or bring the cast here with `journal copy`",
+            found.id
+        )))
     }
 
     fn read_profile(&self) -> InProfile {

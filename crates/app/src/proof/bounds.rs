@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use materia_contract::body::{BoundOf, BoundsBody, CostBound, PastTurns, Quantiles, SocketBound};
-use materia_contract::{Amount, Plan};
+use materia_contract::{Amount, Behavior, Plan};
 use materia_engine::{Journal, blocking};
 use materia_proof::bounds::Bounds;
 
@@ -45,7 +45,7 @@ pub fn bounds_with<'a>(
     body.cast.cost = if budget.max_tokens.is_some() || budget.max_cost.is_some() {
         Some(CostBound { tokens: budget.max_tokens, cost: budget.max_cost, enforced: true })
     } else {
-        sum(&body.sockets)
+        sum(plan, &body.sockets)
     };
     Ok(body)
 }
@@ -113,15 +113,22 @@ fn expected(socket: &SocketBound) -> Option<CostBound> {
     Some(CostBound { tokens, cost, enforced: false })
 }
 
-/// The costs of all sockets together, where those of every agent are known.
-fn sum(sockets: &[SocketBound]) -> Option<CostBound> {
-    let mut costs = sockets.iter().filter_map(|socket| socket.cost);
-    let first = costs.next()?;
-    Some(costs.fold(first, |sum, one| CostBound {
-        tokens: sum.tokens.zip(one.tokens).map(|(sum, one)| sum.saturating_add(one)),
-        cost: sum.cost.zip(one.cost).map(|(sum, one)| sum.saturating_add(one)),
-        enforced: sum.enforced && one.enforced,
-    }))
+/// The costs of all sockets together, as far as those of every agent are known. Commands cost nothing.
+fn sum(plan: &Plan, sockets: &[SocketBound]) -> Option<CostBound> {
+    let is_agent = |socket: &&SocketBound| {
+        let node = plan.nodes.get(&socket.socket);
+        node.is_some_and(|node| matches!(node.behavior, Behavior::Agent { .. }))
+    };
+    let costs = sockets.iter().filter(is_agent).map(|socket| socket.cost);
+    let sum = costs.reduce(|sum, one| {
+        let (sum, one) = (sum?, one?);
+        Some(CostBound {
+            tokens: sum.tokens.zip(one.tokens).map(|(sum, one)| sum.saturating_add(one)),
+            cost: sum.cost.zip(one.cost).map(|(sum, one)| sum.saturating_add(one)),
+            enforced: sum.enforced && one.enforced,
+        })
+    });
+    sum.flatten().filter(|sum| sum.tokens.is_some() || sum.cost.is_some())
 }
 
 /// The bound of turns of a whole cast, and whether there is one. It reads no journal.
@@ -145,7 +152,10 @@ pub fn told(body: &BoundsBody) -> String {
         let visits = match (&socket.visits.formula, socket.visits.most) {
             (Some(formula), _) => format!("≤ {formula} visits{attempts}{by_default}"),
             (None, Some(most)) => format!("≤ {most} visits{attempts}{by_default}"),
-            (None, None) => "has no useful bound".to_owned(),
+            (None, None) => {
+                let ticks = body.unbounded.iter().any(|none| none.socket == socket.socket);
+                no_bound(ticks).to_owned()
+            }
         };
         let turns = body.items.and(socket.turns.most).map(|most| format!(" = {most} turns"));
         let _ = writeln!(text, "{name} {visits}{}", turns.unwrap_or_default());
@@ -159,8 +169,9 @@ pub fn told(body: &BoundsBody) -> String {
         }
         text.push_str(&cost(socket.cost.as_ref(), "    "));
     }
-    let _ = writeln!(text, "\nThe cast {}", of(&body.cast.visits, "visits"));
-    let _ = writeln!(text, "The cast {}", of(&body.cast.turns, "turns, attempts included"));
+    let none = no_bound(!body.bounded);
+    let _ = writeln!(text, "\nThe cast {}", of(&body.cast.visits, "visits", none));
+    let _ = writeln!(text, "The cast {}", of(&body.cast.turns, "turns, attempts included", none));
     text.push_str(&cost(body.cast.cost.as_ref(), ""));
     if let Some(turns) = body.cast.max_turns {
         let _ = writeln!(text, "Its budget ends it after {turns} turns.");
@@ -171,13 +182,18 @@ pub fn told(body: &BoundsBody) -> String {
     text
 }
 
-fn of(bound: &BoundOf, what: &str) -> String {
+/// The words for a bound that cannot be told. If nothing ticks for ever there is one, but in no useful form.
+fn no_bound(ticks: bool) -> &'static str {
+    if ticks { "has no bound" } else { "has no useful bound" }
+}
+
+fn of(bound: &BoundOf, what: &str, none: &str) -> String {
     match (&bound.formula, bound.most) {
         (Some(formula), Some(most)) if *formula == most.to_string() => format!("≤ {most} {what}"),
         (Some(formula), Some(most)) => format!("≤ {formula} {what} = {most}"),
         (Some(formula), None) => format!("≤ {formula} {what}"),
         (None, Some(most)) => format!("≤ {most} {what}"),
-        (None, None) => format!("has no useful bound of {what}"),
+        (None, None) => format!("{none} of {what}"),
     }
 }
 

@@ -1,10 +1,12 @@
 //! Every history of a loadout, and the properties that it promises.
 
 use std::fmt::Write as _;
+use std::path::Path as FilePath;
 use std::str::FromStr as _;
 
 use materia_compiler::Loaded;
-use materia_contract::body::{ExploreBody, Proof};
+use materia_contract::body::{ExploreBody, ExploredHistory, Proof};
+use materia_contract::script::Script;
 use materia_contract::{NodeId, Plan};
 use materia_proof::explore::Property;
 
@@ -27,6 +29,34 @@ pub fn properties(texts: &[String], plan: &Plan) -> Result<Vec<Property>, Failur
     Err(Failure::resolution(one_line(&faults.join("; "), 2_000)))
 }
 
+/// Reads a script as the possible answers of sockets, and says all that is wrong with it.
+pub fn answers(file: &FilePath, plan: &Plan) -> Result<Script, Failure> {
+    let script = materia_runners::load(file).map_err(|error| Failure::usage(error.to_string()))?;
+    let mut faults = materia_runners::faults(&script, plan);
+    let unknown = materia_runners::unmatched_keys(&script, plan).into_iter();
+    faults.extend(unknown.map(|key| {
+        format!("`{key}` under `turns` is neither a socket nor a materia of this loadout")
+    }));
+    let empty = |list: &str, key: &String| {
+        format!("`{key}` under `{list}` has no answer; write at least one, or leave it out")
+    };
+    let turns = script.turns.iter().filter(|(_, list)| list.is_empty());
+    faults.extend(turns.map(|(key, _)| empty("turns", key)));
+    let utilities = script.utilities.iter().filter(|(_, list)| list.is_empty());
+    faults.extend(utilities.map(|(key, _)| empty("utilities", key)));
+    if script.run_for_ms.is_some() || !script.timeline.is_empty() {
+        faults.push(
+            "an exploration decides the order of events itself; leave `timeline` and `runForMs` out"
+                .to_owned(),
+        );
+    }
+    if faults.is_empty() {
+        return Ok(script);
+    }
+    let file = file.display().to_string();
+    Err(Failure::usage(one_line(&format!("the answers in {file}: {}", faults.join("; ")), 2_000)))
+}
+
 /// The properties that stand in a loadout.
 #[must_use]
 pub fn promised(loaded: &Loaded, loadout: &str) -> Vec<String> {
@@ -45,35 +75,23 @@ pub fn told(body: &ExploreBody) -> String {
     for (end, count) in &body.ends {
         let _ = writeln!(text, "  {count} end {end}");
     }
+    // Where not all states were looked at, another history may reach them.
+    let none = if body.complete { "No history" } else { "So far no history" };
     for socket in &body.unreached_sockets {
-        let _ = writeln!(text, "No history reaches socket `{socket}`.");
+        let _ = writeln!(text, "{none} reaches socket `{socket}`.");
     }
     for edge in &body.unreached_edges {
-        let _ = writeln!(text, "No history takes `{edge}`.");
+        let _ = writeln!(text, "{none} takes `{edge}`.");
     }
     for finding in &body.findings {
-        let history = &finding.history;
-        let visits: Vec<&str> = history.visits.iter().map(NodeId::as_str).collect();
         let _ = writeln!(text, "\n{}", one_line(&finding.message, 300));
-        let _ =
-            writeln!(text, "  after {} steps: {}", history.steps, one_line(&visits.join(" "), 600));
+        let _ = writeln!(text, "  after {}", steps(&finding.history));
     }
     for answer in &body.properties {
-        let word = match answer.answer {
-            Proof::Proved => "proved",
-            Proof::Refuted => "refuted",
-            Proof::Undecided => "undecided",
-        };
-        let _ = writeln!(text, "\n{word}: {}", one_line(&answer.property, 300));
+        let (word, property) = (word(answer.answer), one_line(&answer.property, 300));
+        let _ = writeln!(text, "\n{word}: {property}");
         if let Some(history) = &answer.counterexample {
-            let visits: Vec<&str> = history.visits.iter().map(NodeId::as_str).collect();
-            let _ = writeln!(
-                text,
-                "  by {} steps: {}",
-                history.steps,
-                one_line(&visits.join(" "), 600)
-            );
-            let _ = writeln!(text, "  which end {}", one_line(&history.end, 200));
+            let _ = writeln!(text, "{}", counterexample(history));
         }
     }
     text.push('\n');
@@ -81,4 +99,25 @@ pub fn told(body: &ExploreBody) -> String {
         let _ = writeln!(text, "note: {note}");
     }
     text
+}
+
+/// The word for an answer.
+#[must_use]
+pub fn word(proof: Proof) -> &'static str {
+    match proof {
+        Proof::Proved => "proved",
+        Proof::Refuted => "refuted",
+        Proof::Undecided => "undecided",
+    }
+}
+
+/// A history that refutes a property, in two lines.
+#[must_use]
+pub fn counterexample(history: &ExploredHistory) -> String {
+    format!("  by {}\n  which end {}", steps(history), one_line(&history.end, 200))
+}
+
+fn steps(history: &ExploredHistory) -> String {
+    let visits: Vec<&str> = history.visits.iter().map(NodeId::as_str).collect();
+    format!("{} steps: {}", history.steps, one_line(&visits.join(" "), 600))
 }

@@ -94,8 +94,9 @@ pub fn replay_archive(archive: &Archive, at: Option<u64>) -> Result<ReplayBody, 
     }
 }
 
-/// Whether an archive holds this cast, as far as the archive goes: event by event, redacted where it is.
-pub fn against(archive: &Archive, found: &Found) -> Result<Option<Mismatch>, Failure> {
+/// Compares an archive with a cast, event by event as far as the archive goes, redacted if it is. Returns how many events
+/// the cast has, or the first difference.
+pub fn against(archive: &Archive, found: &Found) -> Result<Result<u64, Mismatch>, Failure> {
     let written = if archive.is_redacted() {
         archive::write_redacted(found.journal(), &found.id)?
     } else {
@@ -112,7 +113,7 @@ pub fn against(archive: &Archive, found: &Found) -> Result<Option<Mismatch>, Fai
     };
     if id != other {
         let fault = format!("the archive holds cast `{id}`, which is not `{other}`");
-        return Ok(Some(differs(1, fault)));
+        return Ok(Err(differs(1, fault)));
     }
     let mut seq = 0;
     loop {
@@ -121,11 +122,11 @@ pub fn against(archive: &Archive, found: &Found) -> Result<Option<Mismatch>, Fai
             seq = record.seq;
             if blocking(own.journal()).records(id, seq - 1, 1)?.first() != Some(record) {
                 let fault = format!("cast `{other}` has another event there");
-                return Ok(Some(differs(seq, fault)));
+                return Ok(Err(differs(seq, fault)));
             }
         }
         if page.end {
-            return Ok(None);
+            return Ok(Ok(written.events));
         }
     }
 }

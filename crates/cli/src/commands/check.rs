@@ -139,14 +139,16 @@ fn prove(
         let (_, compiled) = project.compile(Some(name), terminal)?;
         let body = explore::Reach::default().look(&compiled.plan, &promised, terminal)?;
         for answer in &body.properties {
-            let word = match answer.answer {
-                Proof::Proved => "proved",
-                Proof::Refuted => "refuted",
-                Proof::Undecided => "undecided",
-            };
             let (name, property) =
                 (sanitize::one_line(name, 60), sanitize::one_line(&answer.property, 200));
+            let word = materia_app::proof::explore::word(answer.answer);
             terminal.say(format_args!("{name}: {property}: {word}"));
+            if let Some(history) = &answer.counterexample {
+                terminal.say(materia_app::proof::explore::counterexample(history));
+            }
+            if let (Proof::Undecided, Some(why)) = (answer.answer, &body.stopped) {
+                terminal.say(format_args!("  {why}"));
+            }
         }
         proofs.push(body);
     }

@@ -127,12 +127,10 @@ impl Reach {
         prove: &[String],
         terminal: &Terminal,
     ) -> Result<ExploreBody, Failure> {
-        let load = |file: &PathBuf| {
-            materia_runners::load(file).map_err(|error| Failure::usage(error.to_string()))
-        };
+        let answers = self.answers.as_ref().map(|file| explore::answers(file, plan));
         let options = Options {
             items: self.items.clone().collect(),
-            answers: self.answers.as_ref().map(load).transpose()?,
+            answers: answers.transpose()?,
             max_states: self.max_states,
             time: self.seconds.map(Duration::from_secs),
             together: self.together,

@@ -26,13 +26,13 @@ pub(crate) struct FuzzArgs {
     #[arg(value_name = "LOADOUT")]
     loadout: Option<String>,
     /// Stop after N seconds
-    #[arg(long, value_name = "N", required_unless_present = "histories")]
+    #[arg(long, value_name = "N", required_unless_present = "histories", value_parser = clap::value_parser!(u64).range(1..))]
     seconds: Option<u64>,
     /// The seed of the first history
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
     /// Stop after N histories
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     histories: Option<u64>,
 }
 

@@ -1,6 +1,7 @@
 use clap::Args;
 use materia_app::views::subject::Subject;
 use materia_app::views::verify::{self, Mending};
+use materia_contract::RunId;
 use materia_contract::body::{Mismatch, ReplayBody, Verified};
 
 use crate::args::Global;
@@ -41,9 +42,16 @@ pub(crate) fn replay(
         Subject::Cast(found) => verify::replay(found, args.at)?,
         Subject::Archive(archive) => verify::replay_archive(archive, args.at)?,
     };
+    let mut same = None;
     let body = match (body, &args.against) {
         (body @ ReplayBody::Mismatch(_), _) | (body, None) => body,
-        (body, Some(against)) => compared(body, &subject, against, global)?,
+        (body, Some(against)) => match compared(&subject, against, global)? {
+            Ok(told) => {
+                same = Some(told);
+                body
+            }
+            Err(mismatch) => ReplayBody::Mismatch(mismatch),
+        },
     };
     let exit = match &body {
         ReplayBody::Verified(verified) => {
@@ -56,6 +64,7 @@ pub(crate) fn replay(
             }
             if !terminal.json {
                 tell(verified, terminal)?;
+                same.iter().try_for_each(|same| same.tell(verified, terminal))?;
             }
             if verified.ok == Some(true) { Exit::Done } else { Exit::Undecided }
         }
@@ -72,17 +81,40 @@ pub(crate) fn replay(
 }
 
 /// The same, unless the archive is not one of that cast.
+/// The cast of which an archive holds the events.
+struct Same {
+    id: RunId,
+    events: u64,
+}
+
+impl Same {
+    fn tell(&self, verified: &Verified, terminal: &mut Terminal) -> Result<(), Failure> {
+        let (Self { id, events }, held) = (self, verified.events);
+        let what = if verified.redacted { "the redaction of" } else { "from" };
+        if held == *events {
+            writeln!(terminal.out, "Every event is {what} cast `{id}`, and none is missing.")?;
+        } else {
+            writeln!(
+                terminal.out,
+                "Every event is {what} cast `{id}`, which has {} more at its end.",
+                events.saturating_sub(held)
+            )?;
+        }
+        Ok(())
+    }
+}
+
 fn compared(
-    body: ReplayBody,
     subject: &Subject,
     against: &str,
     global: &Global,
-) -> Result<ReplayBody, Failure> {
+) -> Result<Result<Same, Mismatch>, Failure> {
     let Some(archive) = subject.archive() else {
         return Err(Failure::usage("`--against` compares an archive (`cast.materia`) with a cast"));
     };
     let (_, found) = Project::with_cast(against, global)?;
-    Ok(verify::against(archive, &found)?.map_or(body, ReplayBody::Mismatch))
+    let compared = verify::against(archive, &found)?;
+    Ok(compared.map(|events| Same { id: found.id, events }))
 }
 
 fn tell(verified: &Verified, terminal: &mut Terminal) -> Result<(), Failure> {

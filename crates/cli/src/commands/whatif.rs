@@ -31,6 +31,9 @@ pub(crate) fn whatif(
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
     let (project, found) = Project::with_cast(&args.id, global)?;
+    if let Some(loadout) = &args.loadout {
+        project.compile(Some(loadout), terminal)?;
+    }
     let body = whatif::whatif(&project, &found, args.loadout.as_deref())?;
     if terminal.json {
         terminal.data(&body)?;

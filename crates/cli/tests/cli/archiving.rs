@@ -280,6 +280,24 @@ fn replay_names_the_altered_event_on_the_command_line() {
     bench.run(&["replay", "x.materia", "--at", "9999"]).exits(2);
 }
 
+/// Lines that look like those of an archive and hold nothing are found, though the closing line was made again.
+#[test]
+fn a_blob_without_a_hash_is_found_though_the_closing_line_fits() {
+    let (bench, bytes) = archived();
+    let text = String::from_utf8(bytes).unwrap();
+    let (head, rest) = text.split_once('\n').unwrap();
+    for line in [
+        "{\"blob\":\"../../etc/passwd\",\"text\":\"x\"}",
+        "{\"blob\":\"\",\"hex\":\"0\"}",
+        "{\"gone\":\"../../etc/passwd\"}",
+    ] {
+        bench.write("x.materia", &sealed_again(&format!("{head}\n{line}\n{rest}")));
+        let found = bench.run(&["replay", "x.materia", "--json"]).exits(1).json();
+        let fault = found["fault"].as_str().unwrap();
+        assert!(fault.starts_with("line 2 of the archive: this"), "{line}: {found}");
+    }
+}
+
 /// Seals the events of an archive again, as somebody would who wants to hide a change.
 fn sealed_again(text: &str) -> String {
     use std::fmt::Write as _;

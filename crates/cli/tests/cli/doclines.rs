@@ -177,7 +177,7 @@ fn the_readme_shows_what_bounds_and_explore_print() {
             let args = words(command);
             let args: Vec<&str> = args.iter().map(String::as_str).collect();
             printed = bench.run(&args).exits(0).out;
-        } else if !line.is_empty() {
+        } else if !line.is_empty() && line != "…" {
             assert!(printed.lines().any(|real| real == line), "{line}\n{printed}");
             compared += 1;
         }

@@ -92,6 +92,8 @@ fn bad_input_is_refused() {
     let bench = Bench::with(&config(&json!(["never nobody"])));
     bench.run(&["fuzz"]).exits(2);
     bench.run(&["fuzz", "Nowhere", "--histories", "1"]).exits(2);
+    bench.run(&["fuzz", "--histories", "0"]).exits(2);
+    bench.run(&["fuzz", "--seconds", "0"]).exits(2);
     let refused = bench.run(&["fuzz", "--histories", "1"]).exits(2).err;
     assert!(refused.contains("nobody"), "{refused}");
 }

@@ -150,9 +150,14 @@ fn a_redacted_archive_has_no_text_of_the_cast() {
 #[test]
 fn a_redacted_archive_is_compared_with_its_cast() {
     let (bench, text) = redacted();
-    bench.run(&["replay", "x.materia", "--against", "c1"]).exits(0);
+    let told = bench.run(&["replay", "x.materia", "--against", "c1"]).exits(0).out;
+    assert!(
+        told.contains("Every event is the redaction of cast `c1`, and none is missing."),
+        "{told}"
+    );
     bench.run(&["export", "c1", "-o", "whole.materia"]).exits(0);
-    bench.run(&["replay", "whole.materia", "--against", "c1"]).exits(0);
+    let told = bench.run(&["replay", "whole.materia", "--against", "c1"]).exits(0).out;
+    assert!(told.contains("Every event is from cast `c1`, and none is missing."), "{told}");
     // The verifier cannot know a number that no rule fixes; the cast does.
     let line = text
         .lines()

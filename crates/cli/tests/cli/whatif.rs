@@ -248,6 +248,21 @@ fn an_aborted_cast_is_aborted_again() {
     assert!(same.contains("The same route: 7 turns, aborted."), "{same}");
 }
 
+/// V9: a loadout that is not there is refused with those that are.
+#[test]
+fn a_loadout_that_is_not_there_is_named_with_those_that_are() {
+    let bench = Bench::with(&json!({
+        "activeLoadout": "L",
+        "loadouts": { "L": { "entry": "a", "sockets": { "a": { "materia": "A" } } } },
+        "materia": { "A": { "prompt": "A." } },
+    }));
+    bench.write("script.json", &json!({ "turns": { "A": [{ "text": "a" }] } }).to_string());
+    bench.run(&["cast", "--script", "script.json", "--cast-id", "c1", "go"]).exits(0);
+    let refused = bench.run(&["whatif", "c1", "Nope"]).exits(2).err;
+    assert!(refused.contains("there is no loadout `Nope`"), "{refused}");
+    assert!(refused.contains("help: loadouts:"), "{refused}");
+}
+
 /// Why a cast of the corpus cannot be played again. Everything else is a defect.
 const CANNOT: [&str; 4] = [
     "a turn was withheld",

@@ -96,6 +96,13 @@ fn the_users_of_a_space_can_do_their_work_and_no_more() {
     let refused = on(&bench, "reader", &words);
     assert_ne!(refused.exit, 0, "{refused:?}");
     assert_eq!(on(&bench, "starter", &["casts", "--json"]).exits(0).lines().len(), 1);
+    for user in ["starter", "worker", "reader"] {
+        let mut other = bench.command(&["casts"]);
+        other.env("MATERIA_JOURNAL", address(user)).env("MATERIA_SPACE", "other");
+        let other: Ran = other.env("MATERIA_NATS_WAIT", "3").output().unwrap().into();
+        let other = other.exits(2);
+        assert!(other.err.contains("refuses") && other.err.contains("materia-other"), "{other:?}");
+    }
     let mut stranger = bench.command(&["casts"]);
     stranger.env("MATERIA_JOURNAL", servers.url()).env("MATERIA_SPACE", "shop");
     let stranger: Ran = stranger.output().unwrap().into();

@@ -224,6 +224,14 @@ fn doctor_says_whether_events_are_durable() {
     assert_eq!(doctor(&servers.monitor())["durable"], "yes");
     let unknown = doctor("");
     assert_eq!((&unknown["durable"], &unknown["replicas"]), (&json!("unknown"), &json!(1)));
+    // The same server with its own interval, which is two minutes.
+    let folder = tempfile::tempdir().unwrap();
+    let usual = format!("jetstream {{ store_dir: \"{}\" }}", folder.path().display());
+    let servers = Servers::start(1, &usual);
+    let mut command = bench.command(&["doctor", "--json"]);
+    command.env("MATERIA_JOURNAL", servers.url()).env("MATERIA_NATS_MONITOR", servers.monitor());
+    let ran: Ran = command.output().unwrap().into();
+    assert_eq!(ran.json()["journal"]["durable"], "no", "{ran:?}");
     let ran = bench.run(&["doctor", "--json"]);
     assert_eq!(ran.json().get("journal"), None, "a user without a server hears nothing of one");
 }

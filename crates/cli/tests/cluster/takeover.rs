@@ -113,8 +113,10 @@ fn a_worker_without_servers_gives_its_cast_up() {
     servers.kill(0);
     until("the program has ended", || !Path::new(&program).exists());
     until("it knows", || worker.said().contains("cast `c1`: its lease was lost"));
+    until("it says so", || worker.said().contains("the casts that wait cannot be read"));
     bench.write("go", "");
     servers.begin(0);
+    until("it says so", || worker.said().contains("the casts that wait can be read again"));
     until("it rests", || worker.said().contains("cast `c1`: rests (completed)"));
     let all = events(&bench, &servers, "c1");
     assert_eq!(count(&all, "turn.interrupted"), 1, "{all:?}");

@@ -254,6 +254,74 @@ fn a_turn_that_outlasts_the_grace_time_runs_again() {
     on(&bench, &servers, &["replay", "c1"]).exits(0);
 }
 
+/// M5, M9: entries of strangers on the list: a worker names them, writes nothing for them, and runs the others.
+#[test]
+fn a_worker_outlives_nonsense_on_its_list() {
+    let servers = Servers::start(1, "");
+    let bench = bench();
+    let worker = Worker::start(&bench, &servers, &[]);
+    let mut words = CAST.to_vec();
+    words.insert(1, "--detach");
+    on(&bench, &servers, &words).exits(0);
+    until("the cast is completed", || status(&bench, &servers, "c1") == "completed");
+    let rules = materia_contract::RULES_VERSION;
+    let entry = json!({
+        "what": {"do": "resume"}, "command": "x", "rules": rules,
+        "host": workers(&bench, &servers)[0]["host"], "folder": workers(&bench, &servers)[0]["folder"],
+    });
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let last = runtime.block_on(async {
+        let client = async_nats::connect(servers.url()).await.unwrap();
+        let context = async_nats::jetstream::new(client);
+        let put = async |key: &str, value: String| {
+            let subject = format!("$KV.materia-tests-todo.{key}");
+            context.publish(subject, value.into()).await.unwrap().await.unwrap();
+        };
+        put("odd", "\u{1b}[2Jnonsense".to_owned()).await;
+        put("a/b", "{}".to_owned()).await;
+        put("ghost", entry.to_string()).await;
+        context.get_stream("materia-tests").await.unwrap().cached_info().state.last_sequence
+    });
+    until("they are named", || {
+        let said = worker.said();
+        said.contains("cast `odd` is left alone: this version cannot read its entry")
+            && said.contains("cast `ghost` is left alone: the space has no such cast")
+    });
+    let now = runtime.block_on(async {
+        let client = async_nats::connect(servers.url()).await.unwrap();
+        let stream = async_nats::jetstream::new(client).get_stream("materia-tests").await;
+        stream.unwrap().cached_info().state.last_sequence
+    });
+    assert_eq!(now, last, "nothing was written for them");
+    words[7] = "c2";
+    on(&bench, &servers, &words).exits(0);
+    until("the next cast is completed", || status(&bench, &servers, "c2") == "completed");
+    let list = workers(&bench, &servers);
+    let left: Vec<&Value> = list[0]["leftAlone"].as_array().unwrap().iter().collect();
+    assert_eq!(left.len(), 2, "{left:?}");
+}
+
+/// M1, M9: a worker without the rights for its space does not start, and says why.
+#[test]
+fn a_worker_with_wrong_credentials_does_not_start() {
+    let servers = Servers::start(1, "authorization { user: me, password: right }");
+    let bench = bench();
+    let port = servers.port(0);
+    let worker = |journal: String| {
+        let mut command = bench.command(&["worker", "--trust-space", "tests"]);
+        command.env("MATERIA_JOURNAL", journal).env("MATERIA_SPACE", "tests");
+        Ran::from(command.output().unwrap())
+    };
+    for who in ["", "me:wrong@"] {
+        let ran = worker(format!("nats://{who}127.0.0.1:{port}")).exits(2);
+        assert!(ran.err.contains("refuses"), "{ran:?}");
+        assert!(!ran.err.contains("wrong"), "no password is shown: {ran:?}");
+    }
+    let mut command = bench.command(&["worker", "--space", "../x", "--trust-space", "../x"]);
+    let ran: Ran = command.env("MATERIA_JOURNAL", servers.url()).output().unwrap().into();
+    assert!(ran.exits(2).err.contains("cannot name a space"));
+}
+
 /// M10: a worker of another folder leaves a cast alone that works in its project folder.
 #[test]
 fn a_worker_of_another_folder_leaves_a_cast_alone() {

@@ -86,7 +86,7 @@ pub trait Journal: Send + Sync {
     /// The commands that wait for `run`, oldest first.
     fn commands(&self, run: &RunId) -> BoxFuture<'_, Result<Vec<Posted>, ReadError>>;
 
-    /// The runs for which commands wait.
+    /// The runs for which commands wait. A command that came a moment ago may be missing; the next look has it.
     fn addressed(&self) -> BoxFuture<'_, Result<Vec<RunId>, ReadError>>;
 
     /// The answer to a command; `None` while it waits.

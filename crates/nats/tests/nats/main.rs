@@ -2,8 +2,10 @@
 
 mod contract;
 mod faults;
+mod hostile;
 mod proxy;
 mod server;
+mod settings;
 
 use materia_nats::{NatsJournal, Options, Space};
 

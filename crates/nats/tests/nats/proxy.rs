@@ -164,3 +164,36 @@ fn pass_until(
     let _ = reader.read_to_end(&mut Vec::new());
     let _ = into.shutdown(Shutdown::Both);
 }
+
+/// A connection that loses the first messages that a client publishes on subjects with this beginning. Returns its
+/// port and how many were lost. Its threads end with the process.
+#[allow(dead_code, reason = "not every test needs it")]
+pub(crate) fn dropping(to: u16, beginning: &'static str, most: u64) -> (u16, Arc<AtomicU64>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("it is bound").port();
+    let dropped = Arc::new(AtomicU64::new(0));
+    let told = Arc::clone(&dropped);
+    std::thread::spawn(move || {
+        for client in listener.incoming().flatten() {
+            let Ok(mut server) = TcpStream::connect(("127.0.0.1", to)) else { continue };
+            if let (Ok(mut from), Ok(mut into)) = (server.try_clone(), client.try_clone()) {
+                std::thread::spawn(move || std::io::copy(&mut from, &mut into));
+            }
+            let told = Arc::clone(&told);
+            std::thread::spawn(move || {
+                let mut reader = BufReader::new(client);
+                while let Some((frame, is_published)) = frame(&mut reader) {
+                    let line = String::from_utf8_lossy(&frame);
+                    let subject = line.split(' ').nth(1).unwrap_or_default();
+                    let is_meant = is_published && subject.starts_with(beginning);
+                    if is_meant && told.load(Ordering::SeqCst) < most {
+                        told.fetch_add(1, Ordering::SeqCst);
+                    } else if server.write_all(&frame).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    (port, dropped)
+}

@@ -3,6 +3,7 @@
 //! The kernel takes every step, so that only acts are in a history that a run takes at that instant. A history is kept as
 //! choices, not as steps: where one is left out, those behind it still mean something, so a history can be shrunk.
 
+mod chance;
 mod shrink;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,6 +17,7 @@ use crate::dice::Dice;
 use crate::explore::answers::{Answers, Given};
 use crate::explore::history::Recorder;
 use crate::explore::step::{self, Manner, Step, Take};
+use chance::{odd, wait};
 
 /// The most choices of a history.
 const CHOICES_MAX: usize = 60;
@@ -23,8 +25,6 @@ const CHOICES_MAX: usize = 60;
 const CALM_STEPS_MAX: usize = 400;
 /// How often a scheduled node ticks.
 const TICKS: u32 = 3;
-/// A text that is kept apart from its event.
-const HUGE_BYTES: usize = 70_000;
 /// How many answers of a hundred are odd or fail, of which each history takes one number. An odd answer mostly ends a
 /// history soon, so in most histories there are few.
 const ODD_PERCENTS: [u64; 4] = [0, 2, 5, 20];
@@ -420,29 +420,5 @@ impl<'a> Walk<'a> {
             return Some(Choice(Kind::Act(Do::approve(question.node.clone()), 0)));
         }
         timers(&self.run).next().map(|_| Choice(Kind::Fire))
-    }
-}
-
-fn wait(dice: &mut Dice) -> u64 {
-    *dice.pick(&[0, 0, 0, 1, 2, 7, 100, 1_000, 5_000, 61_000, 3_600_000])
-}
-
-/// A text that nobody asked for.
-fn odd(dice: &mut Dice) -> String {
-    match dice.below(14) {
-        0 => String::new(),
-        1 => "x".repeat(HUGE_BYTES),
-        2 => format!("{{\"satisfied\": true, \"context\": \"{}\"}}", "y".repeat(HUGE_BYTES)),
-        3 => "[".repeat(2_000),
-        4 => "{\"satisfied\": \"yes\"}".to_owned(),
-        5 => "{\"satisfied\": null, \"context\": 3}".to_owned(),
-        6 => "```json\n{\"satisfied\": false}\n```".to_owned(),
-        7 => "{\"satisfied\": true} {\"satisfied\": false}".to_owned(),
-        8 => "{\"workItems\": [1, null, {}], \"satisfied\": true}".to_owned(),
-        9 => "{\"workItems\": {}, \"state\": []}".to_owned(),
-        10 => "{\"state\": {\"a\": {\"b\": [1.5e300, -0.0]}}, \"satisfied\": true}".to_owned(),
-        11 => "\u{202e}\u{0}\u{1b}[2Jtext\u{feff}".to_owned(),
-        12 => "null".to_owned(),
-        _ => "{\"satisfied\": true".to_owned(),
     }
 }

@@ -94,13 +94,15 @@ fn merging_states_loses_no_end() {
     assert!(looked > 10, "{looked} graphs were looked at");
 }
 
-/// V4: a history of a finding plays to exactly the end that it claims.
+/// V4: a history of a finding plays to exactly the end that it claims, also where turns end together.
 #[test]
 fn histories_of_findings_play_to_the_end_they_claim() {
     let (mut told, mut seed) = (0, 0);
     while told < sample(60, 500) {
         let plan = graph(seed, Sort { dataflow: seed % 2 == 0 });
-        let options = Options { items: vec![0, 2], max_states: 3_000, ..Options::default() };
+        let together = seed % 3 == 0;
+        let options =
+            Options { items: vec![0, 2], max_states: 3_000, together, ..Options::default() };
         for finding in explore(&plan, &options, |_, _| {}).body().findings {
             told += 1;
             assert!(

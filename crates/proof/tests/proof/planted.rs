@@ -221,3 +221,33 @@ fn an_exploration_that_is_cancelled_stops() {
     assert!(!body.complete);
     assert_eq!(body.stopped.as_deref(), Some("it was cancelled"));
 }
+
+/// V3: with `together`, turns in flight can also end at one instant; a scheduled node ticks as often as it may.
+#[test]
+fn turns_can_end_together_and_schedules_tick_so_often() {
+    let mut start = node(&[(ALWAYS, "one"), (ALWAYS, "two")]);
+    start.routing = Routing::All;
+    let plan = of(vec![("start", start), ("one", node(&[])), ("two", node(&[]))]);
+    let visits = |together: bool| {
+        let options = Options { together, keep_steps: true, races: false, ..Options::default() };
+        let explored = explore(&plan, &options, |_, _| {});
+        assert!(explored.is_complete());
+        explored.links().1.len()
+    };
+    // `one` and `two` have two answers each, which makes four ways to end at once.
+    assert_eq!(visits(true), visits(false) + 4);
+    let mut look = node(&[]);
+    look.trigger = Trigger::Scheduled;
+    look.interval_ms = Some(1_000);
+    let plan = of(vec![("look", look)]);
+    for ticks in [1, 3] {
+        let properties = vec![format!("at-most {} look", ticks - 1).parse().unwrap()];
+        let options = Options { ticks, properties, ..Options::default() };
+        let body = explore(&plan, &options, |_, _| {}).body();
+        assert_eq!(answers(&body), [Proof::Refuted], "{ticks} ticks");
+        let properties = vec![format!("at-most {ticks} look").parse().unwrap()];
+        let options = Options { ticks, properties, ..Options::default() };
+        let body = explore(&plan, &options, |_, _| {}).body();
+        assert_eq!(answers(&body), [Proof::Undecided], "later ticks are not seen");
+    }
+}

@@ -68,6 +68,11 @@ pub fn load(path: &Path) -> Result<Script, ScriptError> {
     // Some editors put a mark of three bytes before the text.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
     held(bytes, path)?;
+    // A list would be read as the fields in their order.
+    if bytes.trim_ascii_start().starts_with(b"[") {
+        let message = "an object is needed here, not a list".to_owned();
+        return Err(ScriptError::Invalid { path: path.to_owned(), line: 1, column: 1, message });
+    }
     let script: Script = serde_json::from_slice(bytes).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         let message = error.to_string();

@@ -32,7 +32,7 @@ use crate::state::App;
 
 type Answer = Result<Response<Body>, Refused>;
 
-/// What answers an endpoint.
+/// The code that answers an endpoint.
 pub(crate) enum Handler {
     /// Reads or writes files. It blocks, so it runs off the runtime's threads.
     Look(fn(&Arc<App>, &Request) -> Answer),

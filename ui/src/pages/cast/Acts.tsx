@@ -1,33 +1,29 @@
 // What can be done to a cast, beside its head: the modes, pause, guide, fork, stop.
 import { MessageSquare, Pause, Play, RotateCcw, Square, Undo2 } from "lucide-react";
 import { useState } from "react";
-import { type CastState, nameOf } from "../../fold";
-import { ActButton, Confirm, type Target } from "../../shared/ActButton";
-import type { Act, Done } from "../../shared/acts";
+import { nameOf } from "../../fold";
+import { ActButton, Confirm } from "../../shared/ActButton";
+import type { Act } from "../../shared/acts";
 import { Pick } from "../../shared/parts";
 import { Fork } from "./Fork";
 import { Modes } from "./Modes";
+import type { ActProps } from "./props";
 import { SkipButton, SkipPart } from "./SkipItem";
-
-export interface ActProps {
-  state: CastState;
-  target: Target;
-  onDone: (done: Done, act: Act) => void;
-}
+import css from "./style.module.css";
 
 export function Acts({ state, past, target, socket, onDone }: ActProps & { past: boolean; socket: string }) {
   const over = state.status === "completed" || state.status === "aborted" || state.status === "failed";
   const fork = <Fork state={state} target={target} onDone={onDone} past={past} socket={socket} />;
   if (past)
     return (
-      <div className="acts">
+      <div className={css.acts}>
         <span className="faint sm">Read only</span>
         {fork}
       </div>
     );
   const rests = state.status === "waiting" || (state.status === "running" && state.pace === "INTERACTIVE");
   return (
-    <div className="acts">
+    <div className={css.acts}>
       {over ? null : <Modes state={state} target={target} onDone={onDone} />}
       {over ? null : rests ? (
         <>

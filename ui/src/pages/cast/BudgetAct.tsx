@@ -6,6 +6,7 @@ import { nameOf } from "../../fold";
 import { Confirm, type Target } from "../../shared/ActButton";
 import type { Act, Done } from "../../shared/acts";
 import { Pick } from "../../shared/parts";
+import css from "./style.module.css";
 
 const WHOLE = ["maxTurns", "maxTokens", "maxCost"] as const;
 const SOCKET = ["maxTurns", "maxCost", "maxTimeMs"] as const;
@@ -59,7 +60,7 @@ export function BudgetAct({ state, target, onDone }: BudgetActProps) {
             }))}
           />
           {names.map((name) => (
-            <label key={name} className="brow2">
+            <label key={name} className={css.brow2}>
               <span>{labels[name]}</span>
               <input
                 className="field r"

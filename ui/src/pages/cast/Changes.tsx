@@ -9,6 +9,7 @@ import { DiffView } from "../../shared/DiffView";
 import { byFile } from "../../shared/diff";
 import { count } from "../../shared/format";
 import { ErrorBox, Foreign, Reading } from "../../shared/parts";
+import css from "./style.module.css";
 
 /** The most lines of one file that are drawn. */
 const LINES_MAX = 2_000;
@@ -36,8 +37,8 @@ export function Changes({ castId, project, turn, depends = "" }: ChangesProps) {
   const lines = (byFile(text)[place] ?? "").split("\n");
   const part = lines.slice(0, LINES_MAX).join("\n");
   return (
-    <div className="changes" data-testid="changes">
-      <ul className="files">
+    <div className={css.changes} data-testid="changes">
+      <ul className={css.files}>
         {files.map((file, index) => (
           <li key={file.path}>
             <Button look="quiet small" aria-pressed={index === place} onClick={() => setChosen(file.path)}>
@@ -47,7 +48,7 @@ export function Changes({ castId, project, turn, depends = "" }: ChangesProps) {
           </li>
         ))}
       </ul>
-      <div className="chosen">
+      <div>
         {part.trim() ? (
           <DiffView text={part} />
         ) : (

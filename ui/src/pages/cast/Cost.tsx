@@ -3,6 +3,7 @@ import { type CastState, itemTitle, nameOf, type Turn } from "../../fold";
 import { count, duration, money } from "../../shared/format";
 import { Item } from "../../shared/parts";
 import { type Column, Table } from "../../shared/Table";
+import css from "./style.module.css";
 
 interface Sum {
   turns: number;
@@ -29,7 +30,7 @@ export function CostTab({ state }: { state: CastState }) {
     sum.cost !== null ? money(sum.cost) : sum.tokens > 0 ? `${count(sum.tokens)} tokens` : "";
   const whole = state.turnsFrom <= 1;
   return (
-    <div className="cost" data-testid="cost">
+    <div className={css.cost} data-testid="cost">
       {whole ? null : (
         <p className="dim sm">
           The table shows the turns since event {state.turnsFrom}; the total covers the whole cast.

@@ -16,7 +16,7 @@ export function DemoEnd({ state, target }: { state: CastState; target: Target })
   if (closed || state.status !== "completed" || !isDemo(state.castId)) return null;
   const back = state.marks.find((mark) => mark.kind === "back");
   return (
-    <section className="banner demo-end st done" aria-label="What next" data-testid="demo-end">
+    <section className="banner st done" aria-label="What next" data-testid="demo-end">
       <State state="done" word="The demo is done" />
       <span className="grow">
         Every step is an event. Go back to any event with the time bar, or fork the cast from it.

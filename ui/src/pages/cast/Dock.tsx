@@ -2,10 +2,8 @@
 
 import { ChevronDown, ChevronUp, Maximize, X, ZoomIn } from "lucide-react";
 import { memo, type PointerEvent, useDeferredValue, useRef, useState } from "react";
-import type { CastState } from "../../fold";
-import type { Target } from "../../shared/ActButton";
-import { Button } from "../../shared/Button";
-import type { CastStore } from "../../shared/cast-store";
+import { Button, IconButton } from "../../shared/Button";
+import { cx } from "../../shared/cx";
 import { isExported } from "../../shared/exported";
 import { keep, kept } from "../../shared/kept";
 import { Seg, Tabs } from "../../shared/parts";
@@ -13,24 +11,15 @@ import { useWide } from "../../shared/useWide";
 import { CostTab } from "./Cost";
 import { EventsTab } from "./Events";
 import { OutputLog } from "./OutputLog";
+import type { DockProps } from "./props";
 import { StateTab } from "./StateTab";
+import css from "./style.module.css";
 import { Timeline, type TimelineProps } from "./timeline";
 import { ALL, type Window, zoomed } from "./timeline/scale";
 import { WorkspaceTab } from "./Workspace";
 
 export type DockTab = "timeline" | "events" | "output" | "state" | "cost" | "files";
 const HEIGHT = "materia.dock";
-
-export interface DockProps {
-  store: CastStore;
-  state: CastState;
-  past: boolean;
-  now: number;
-  search: URLSearchParams;
-  change: (changes: Record<string, string | number | null>, push?: boolean) => void;
-  onSelect: (socket: string) => void;
-  target: Target;
-}
 
 /** It does not change with every word that a turn puts out. */
 export const Dock = memo(function Dock(props: DockProps) {
@@ -55,9 +44,9 @@ export const Dock = memo(function Dock(props: DockProps) {
     if (from.current) size(from.current.height + from.current.y - event.clientY);
   };
   return (
-    <section className="dock" aria-label="Dock" data-testid="dock" style={{ height: open ? height : 36 }}>
+    <section className={css.dock} aria-label="Dock" data-testid="dock" style={{ height: open ? height : 36 }}>
       <div
-        className="grip"
+        className={css.grip}
         role="separator"
         aria-orientation="horizontal"
         aria-label="Height of the dock"
@@ -78,7 +67,7 @@ export const Dock = memo(function Dock(props: DockProps) {
           if (event.key === "ArrowDown") size(height - 24);
         }}
       />
-      <div className="dhead">
+      <div className={css.dhead}>
         <Tabs<DockTab>
           name="dock"
           label="Dock"
@@ -109,7 +98,14 @@ export const Dock = memo(function Dock(props: DockProps) {
           {open ? <ChevronDown className="ico" /> : <ChevronUp className="ico" />}
         </Button>
       </div>
-      <div className="dbody" id="dock-body" role="tabpanel" aria-labelledby={`dock-${tab}`} hidden={!open} tabIndex={0}>
+      <div
+        className={css.dbody}
+        id="dock-body"
+        role="tabpanel"
+        aria-labelledby={`dock-${tab}`}
+        hidden={!open}
+        tabIndex={0}
+      >
         <Body {...settled} tab={shown} view={view} setView={setView} />
       </div>
     </section>
@@ -136,20 +132,21 @@ function TimelineTools(
   return (
     <>
       {brushed ? (
-        <span className="chip" data-testid="brushed">
+        <span className={css.chip} data-testid="brushed">
           <Button look="quiet small" onClick={() => change({ dock: "events" })}>
             Events {brushed} to {search.get("evto")}
           </Button>
-          <Button
+          <IconButton
             icon={X}
-            look="quiet small icon"
-            aria-label="Clear the event filter"
-            data-testid="clear-brush"
+            label="Clear the event filter"
+            testid="clear-brush"
             onClick={() => change({ evfrom: null, evto: null })}
           />
         </span>
       ) : (
-        <span className="brush-hint faint sm wide-only nowrap cut">Drag over a span to filter the events</span>
+        <span className={cx(css.brushHint, "faint sm wide-only nowrap cut")}>
+          Drag over a span to filter the events
+        </span>
       )}
       <Seg
         small
@@ -162,20 +159,19 @@ function TimelineTools(
         ]}
       />
       {search.get("idle") === "shown" ? (
-        <Button look="small" data-testid="cut-idle" onClick={() => change({ idle: null })}>
+        <Button look="small" testid="cut-idle" onClick={() => change({ idle: null })}>
           Cut idle time
         </Button>
       ) : null}
-      <Button
+      <IconButton
         icon={ZoomIn}
-        look="quiet small icon"
-        aria-label="Zoom in on the timeline"
+        label="Zoom in on the timeline"
         data-testid="tl-in"
         onClick={() => setView(zoomed(view, middle, 0.5))}
       />
       <Button look="quiet small" disabled={whole} aria-label="Fit" data-testid="tl-fit" onClick={() => setView(ALL)}>
         <Maximize className="ico s" />
-        <span className="fit-word">Fit</span>
+        <span className={css.fitWord}>Fit</span>
       </Button>
     </>
   );

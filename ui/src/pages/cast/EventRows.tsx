@@ -4,12 +4,14 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { memo, useEffect, useLayoutEffect, useMemo, useRef } from "react";
 import type { EventLine } from "../../api/generated";
 import { Button } from "../../shared/Button";
+import { cx } from "../../shared/cx";
 import { eventWords } from "../../shared/eventWords";
 import { clock } from "../../shared/format";
 import { JsonText } from "../../shared/JsonTree";
 import { LongTexts } from "../../shared/LongTexts";
 import { CopyButton, Foreign } from "../../shared/parts";
-import type { DockProps } from "./Dock";
+import type { DockProps } from "./props";
+import css from "./style.module.css";
 
 const ROW = 22;
 const HEADS = ["Seq", "Time", "Kind", "Socket", "Item", "What happened"];
@@ -57,9 +59,9 @@ export function EventRows({ total, rowAt, want, itemOf, at, follow, open, projec
   );
   const event = detail === undefined ? undefined : rowAt(detail);
   return (
-    <div className="ev-split">
+    <div className={css.evSplit}>
       <div
-        className="evlist"
+        className={css.evlist}
         ref={box}
         role="table"
         aria-label="Events"
@@ -69,7 +71,7 @@ export function EventRows({ total, rowAt, want, itemOf, at, follow, open, projec
           if (element) stuck.current = element.scrollHeight - element.scrollTop - element.clientHeight < ROW * 2;
         }}
       >
-        <div className="evrow evhead" role="row">
+        <div className={cx(css.evrow, css.evhead)} role="row">
           {HEADS.map((head) => (
             <span key={head} role="columnheader" className={head === "Seq" ? "r" : ""}>
               {head}
@@ -95,7 +97,7 @@ export function EventRows({ total, rowAt, want, itemOf, at, follow, open, projec
         </div>
       </div>
       {event ? (
-        <div className="evraw" data-testid="event-raw">
+        <div className={css.evraw} data-testid="event-raw">
           <div className="row">
             <strong className="grow">Event {event.seq}</strong>
             <CopyButton text={JSON.stringify(event, null, 2)} label="Copy the event" />
@@ -124,7 +126,7 @@ interface RowProps {
 const Row = memo(function Row({ index, top, event, item, selected, opened, change }: RowProps) {
   return (
     <div
-      className="evrow"
+      className={css.evrow}
       role="row"
       data-testid={event ? `row-${event.seq}` : "row-empty"}
       aria-rowindex={index + 1}
@@ -169,7 +171,11 @@ function Cells(props: { event: EventLine; item: string; opened: boolean; change:
         {item}
       </span>
       <span role="cell" className="cut">
-        <button type="button" className="what cut" onClick={() => change({ event: opened ? null : event.seq })}>
+        <button
+          type="button"
+          className={cx(css.what, "cut")}
+          onClick={() => change({ event: opened ? null : event.seq })}
+        >
           <Foreign text={eventWords(event)} />
         </button>
       </span>

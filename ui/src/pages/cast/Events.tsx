@@ -7,12 +7,13 @@ import { field } from "../../api/events";
 import type { EventLine } from "../../api/generated";
 import { readEvents } from "../../api/texts";
 import { nameOf, titled } from "../../fold";
-import { Button } from "../../shared/Button";
+import { IconButton } from "../../shared/Button";
 import { useCast } from "../../shared/cast-store";
 import { count } from "../../shared/format";
 import { ErrorBox, Pick } from "../../shared/parts";
-import type { DockProps } from "./Dock";
 import { EventRows } from "./EventRows";
+import type { DockProps } from "./props";
+import css from "./style.module.css";
 
 const CHUNK = 200;
 const KINDS = "run turn route handoff payload state loop cursor approval mode budget message follow_up timer".split(
@@ -61,8 +62,8 @@ export function EventsTab({ store, state, past, search, change }: DockProps) {
     String(field(event, "item") ?? itemOfTurn.get(field(event, "turn") ?? event.seq) ?? "");
   const found = useFiltered(store.id, store.project, filter, filtered, state.seq);
   return (
-    <div className="ev-wrap">
-      <div className="ev-tools">
+    <div className={css.evWrap}>
+      <div className={css.evTools}>
         <label className="find">
           <Search className="ico s" />
           <input
@@ -103,16 +104,11 @@ export function EventsTab({ store, state, past, search, change }: DockProps) {
           />
         ) : null}
         {filter.from ? (
-          <span className="chip" data-testid="events-span">
+          <span className={css.chip} data-testid="events-span">
             <span className="sm">
               {filter.from} to {filter.to}
             </span>
-            <Button
-              icon={X}
-              look="quiet small icon"
-              aria-label="Show all events"
-              onClick={() => change({ evfrom: null, evto: null })}
-            />
+            <IconButton icon={X} label="Show all events" onClick={() => change({ evfrom: null, evto: null })} />
           </span>
         ) : null}
         <GoTo
@@ -160,7 +156,7 @@ function GoTo({ last, onGo }: { last: number; onGo: (seq: number) => void }) {
   const wanted = Number(text);
   const there = Number.isInteger(wanted) && wanted >= 1 && wanted <= last;
   return (
-    <span className="goto">
+    <span className={css.goto}>
       <input
         className="field"
         inputMode="numeric"

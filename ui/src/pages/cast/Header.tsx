@@ -6,6 +6,7 @@ import type { Target } from "../../shared/ActButton";
 import { type Act, commandLine, type Done } from "../../shared/acts";
 import { Button } from "../../shared/Button";
 import { Cli } from "../../shared/Cli";
+import { cx } from "../../shared/cx";
 import { isExported } from "../../shared/exported";
 import { count, duration, money, short } from "../../shared/format";
 import { CopyButton, Foreign, Meter, State } from "../../shared/parts";
@@ -14,6 +15,7 @@ import { oneLine } from "../../shared/text";
 import { Acts } from "./Acts";
 import { BudgetAct } from "./BudgetAct";
 import { Lines } from "./Lines";
+import css from "./style.module.css";
 
 /** What workers do for a cast on NATS. */
 export interface Work {
@@ -48,8 +50,8 @@ export const Header = memo(function Header(props: HeaderProps) {
   };
   const elapsed = state.status === "running" && !past ? now - state.startTs / 1000 : (state.ts - state.startTs) / 1000;
   return (
-    <header className="head">
-      <div className="ask">
+    <header className={css.head}>
+      <div className={css.ask}>
         <Foreign
           as="h1"
           className="cut"
@@ -64,7 +66,7 @@ export const Header = memo(function Header(props: HeaderProps) {
           {state.planHash ? (
             <button
               type="button"
-              className="mono plan-hash"
+              className={cx(css.planHash, "mono")}
               title="The loadout at the start of the cast: the first event contains its plan"
               onClick={() =>
                 change({ dock: "events", event: 1, kind: null, node: null, find: null, evfrom: null, evto: null })
@@ -78,11 +80,11 @@ export const Header = memo(function Header(props: HeaderProps) {
         {isExported() ? null : <Lines castId={state.castId} />}
       </div>
       {isExported() ? (
-        <div className="acts" />
+        <div className={css.acts} />
       ) : (
         <Acts state={state} past={past} target={target} socket={socket} onDone={done} />
       )}
-      <div className="sent">
+      <div className={css.sent}>
         <State state={look.state} word={look.word} testid="cast-state" />
         <span className="cut" data-testid="cast-sentence">
           {past ? <strong>As of event {count(state.seq)}: </strong> : null}
@@ -111,12 +113,12 @@ export const Header = memo(function Header(props: HeaderProps) {
           </span>
         ) : null}
       </div>
-      <div className="spend">
-        <dl className="budget" data-testid="budget">
+      <div className={css.spend}>
+        <dl className={css.budget} data-testid="budget">
           <Spent name="Turns" spent={state.usage.turns} limit={state.budget.maxTurns} show={count} />
           <Spent name="Tokens" spent={state.usage.tokens} limit={state.budget.maxTokens} show={short} />
           <Spent name="Cost" spent={state.usage.cost ?? null} limit={state.budget.maxCost} show={money} />
-          <div className="free">
+          <div className={css.free}>
             <dt>Elapsed</dt> <dd>{duration(elapsed)}</dd>
           </div>
         </dl>
@@ -125,7 +127,7 @@ export const Header = memo(function Header(props: HeaderProps) {
         )}
       </div>
       {last ? (
-        <div className="did" role="status" data-testid="did">
+        <div className={css.did} role="status" data-testid="did">
           <span className="faint sm">
             Done
             {last.events.length === 2 ? (
@@ -152,7 +154,7 @@ export const Header = memo(function Header(props: HeaderProps) {
 function Worker({ worker, waitsForWorker }: Work) {
   if (!worker && !waitsForWorker) return null;
   return (
-    <span className="faint sm worker" data-testid="cast-worker">
+    <span className={cx(css.worker, "faint sm")} data-testid="cast-worker">
       {worker ? "on " : "waits for "}
       <Link to="/workers" title={worker ?? "Workers"}>
         {worker ? <Foreign text={oneLine(worker, 100)} /> : "a worker"}

@@ -5,9 +5,11 @@ import { ActButton } from "../../shared/ActButton";
 import { type Act, commandLine, MODES, PACES } from "../../shared/acts";
 import { Button } from "../../shared/Button";
 import { Cli } from "../../shared/Cli";
+import { cx } from "../../shared/cx";
 import { Pop } from "../../shared/Pop";
 import { Seg } from "../../shared/parts";
-import type { ActProps } from "./Acts";
+import type { ActProps } from "./props";
+import css from "./style.module.css";
 
 const words: Record<string, string> = Object.fromEntries([...PACES, ...MODES].map(({ id, label }) => [id, label]));
 
@@ -20,7 +22,7 @@ export function Modes({ state, target, onDone }: ActProps) {
   ];
   return (
     <>
-      <span className="modes">
+      <span className={css.modes}>
         <Seg label="Pace" now={state.pace} onPick={(value) => setAct({ do: "mode", value })} items={PACES} />
         <Seg
           label="What turns may write"
@@ -29,7 +31,7 @@ export function Modes({ state, target, onDone }: ActProps) {
           items={MODES}
         />
       </span>
-      <label className="pick mode-pick">
+      <label className={cx(css.modePick, "pick")}>
         <span className="faint">Mode</span>
         <select
           value="now"

@@ -4,8 +4,10 @@ import type { Grid, GridSocket } from "../../api/generated";
 import type { CardView, LineView, RegionView } from "../../graph/Graph";
 import { Badges, KindIcon } from "../../graph/KindIcon";
 import { linesOf, loopOf, rowsIn } from "../../graph/rows";
+import { cx } from "../../shared/cx";
 import { State, Strip } from "../../shared/parts";
 import { oneLine } from "../../shared/text";
+import css from "./style.module.css";
 
 interface OutlineProps {
   grid: Grid;
@@ -19,7 +21,7 @@ interface OutlineProps {
 
 export const Outline = memo(function Outline(props: OutlineProps) {
   return (
-    <section className="outline" aria-label="Sockets" data-testid="outline">
+    <section className={css.outline} aria-label="Sockets" data-testid="outline">
       <Rows {...props} inside={null} />
     </section>
   );
@@ -36,7 +38,7 @@ function Rows(props: OutlineProps & { inside: string | null }) {
       });
     const region = props.regions[row.loop];
     return (
-      <div className="o-region" key={row.loop}>
+      <div className={css.oRegion} key={row.loop}>
         <header>
           <strong>{row.loop}</strong> {region?.text}
           <div className="faint">{region?.note}</div>
@@ -59,21 +61,21 @@ function One({ grid, socket, cards, lines, selected, onSelect, onLine }: Outline
     <>
       <button
         type="button"
-        className={`o-card st ${card.state} ${socket.type}`}
+        className={cx(css.oCard, "st", card.state, socket.type)}
         aria-pressed={selected === socket.id}
         onClick={() => onSelect(socket.id)}
       >
-        <span className="h">
+        <span className={css.h}>
           <KindIcon kind={socket.generator ? "generator" : socket.type} color={card.color} />
           <strong className="grow cut">{oneLine(socket.materia, 60)}</strong>
           <Badges generator={socket.generator ?? false} consumer={loopOf(grid, socket.id) !== null} />
           <State state={card.state} word={card.word} />
         </span>
-        <span className="m">
+        <span className={css.m}>
           <span className="mono">{socket.id}</span>
           <span>{card.note}</span>
         </span>
-        {card.live ? <span className="live cut">{card.live}</span> : null}
+        {card.live ? <span className={cx(css.live, "cut")}>{card.live}</span> : null}
       </button>
       {socket.edges.map((edge) => {
         const line = lines[edge.id];
@@ -84,7 +86,7 @@ function One({ grid, socket, cards, lines, selected, onSelect, onLine }: Outline
         return (
           <button
             type="button"
-            className={`o-edge${line?.lit ? " lit" : ""}`}
+            className={cx(css.oEdge, line?.lit && css.lit)}
             key={edge.id}
             onClick={() => onLine(edge.id)}
           >

@@ -5,11 +5,13 @@ import { field } from "../../api/events";
 import { nameOf, type Turn } from "../../fold";
 import { Button } from "../../shared/Button";
 import { useCast } from "../../shared/cast-store";
+import { cx } from "../../shared/cx";
 import { download } from "../../shared/download";
 import { duration } from "../../shared/format";
 import { Pick, Seg } from "../../shared/parts";
 import { oneLine, plain } from "../../shared/text";
-import type { DockProps } from "./Dock";
+import type { DockProps } from "./props";
+import css from "./style.module.css";
 
 const TURNS_MAX = 60;
 const CHARS_MAX = 20_000;
@@ -27,8 +29,8 @@ export function OutputLog({ store, state, search, change, onSelect }: DockProps)
   const all = () =>
     ended.map((turn) => `== ${turn.socket} visit ${turn.visit} (event ${turn.seq})\n${textOf(turn)}\n`).join("\n");
   return (
-    <div className="log-wrap">
-      <div className="ev-tools">
+    <div className={css.logWrap}>
+      <div className={css.evTools}>
         <label className="find">
           <input
             value={words}
@@ -61,7 +63,7 @@ export function OutputLog({ store, state, search, change, onSelect }: DockProps)
           Download
         </Button>
       </div>
-      <div className="log">
+      <div className={css.log}>
         {hits.length === 0 ? <p className="dim">No turn has ended yet.</p> : null}
         {hits.map(({ turn, text }) => (
           <section key={turn.seq}>
@@ -82,7 +84,7 @@ export function OutputLog({ store, state, search, change, onSelect }: DockProps)
                 {duration(turn.durationMs ?? 0, true)}
               </span>
             </h3>
-            <pre className={`text ${wrap}`}>
+            <pre className={cx("text", wrap === "long" && css.long)}>
               {text.length > CHARS_MAX
                 ? `${text.slice(0, CHARS_MAX / 4)}\n… ${text.length - CHARS_MAX} more characters; the focus panel has all of it …\n${text.slice((-CHARS_MAX / 4) * 3)}`
                 : text}

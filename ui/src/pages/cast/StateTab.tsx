@@ -5,7 +5,8 @@ import { useCast } from "../../shared/cast-store";
 import { JsonText } from "../../shared/JsonTree";
 import { EventLink } from "../../shared/Linked";
 import { Foreign } from "../../shared/parts";
-import type { DockProps } from "./Dock";
+import type { DockProps } from "./props";
+import css from "./style.module.css";
 
 export function StateTab({ store, state, change, onSelect }: DockProps) {
   const events = useCast(store, (held) => held.events);
@@ -13,7 +14,7 @@ export function StateTab({ store, state, change, onSelect }: DockProps) {
   const names = Object.keys(state.variables);
   if (names.length === 0) return <p className="empty">No variable is set as of event {state.seq}.</p>;
   return (
-    <div className="vars" data-testid="state">
+    <div className={css.vars} data-testid="state">
       {names.map((name) => {
         const seq = state.changedAt[name];
         const by = seq ? events[seq - first]?.nodeId : null;

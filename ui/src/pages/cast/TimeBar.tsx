@@ -3,12 +3,14 @@
 import { ChevronLeft, ChevronRight, Pause, Play } from "lucide-react";
 import { memo, useEffect, useRef, useState } from "react";
 import type { CastState, Chapter, Mark, MarkKind } from "../../fold";
-import { Button } from "../../shared/Button";
+import { Button, IconButton } from "../../shared/Button";
+import { cx } from "../../shared/cx";
 import { count } from "../../shared/format";
 import { oneLine } from "../../shared/text";
 import { typing } from "../../shared/typing";
 import { useKeydown } from "../../shared/useKeydown";
 import { usePaced } from "../../shared/usePaced";
+import css from "./style.module.css";
 
 const SPEEDS = [1, 5, 25] as const;
 const MARKS_MAX = 60;
@@ -77,14 +79,13 @@ export const TimeBar = memo(function TimeBar({ state, tip, past, offline, onAt }
   });
   const track = usePaced(tip, TRACK_MS);
   return (
-    <div className="time" data-testid="time-bar">
-      <span className="time-steps">
-        <Button
+    <div className={css.time} data-testid="time-bar">
+      <span className={css.timeSteps}>
+        <IconButton
           icon={ChevronLeft}
-          look="quiet small icon"
-          aria-label="Previous event"
+          label="Previous event"
           onClick={() => onAt(Math.max(1, state.seq - 1))}
-          data-testid="step-back"
+          testid="step-back"
           disabled={state.seq <= 1}
         />
         <Button
@@ -111,7 +112,7 @@ export const TimeBar = memo(function TimeBar({ state, tip, past, offline, onAt }
           {speed}×
         </Button>
       </span>
-      <div className="track">
+      <div className={css.track}>
         <Track tip={track} seq={Math.min(state.seq, track.seq)} />
         <input
           type="range"
@@ -128,13 +129,13 @@ export const TimeBar = memo(function TimeBar({ state, tip, past, offline, onAt }
           }}
         />
       </div>
-      <span className="nowrap where" data-testid="where">
+      <span className="nowrap" data-testid="where">
         {past ? "Viewing event" : "Event"} <strong>{count(state.seq)}</strong>{" "}
         <span className="faint">of {count(end)}</span>
       </span>
       <button
         type="button"
-        className={`live-pill${past || offline ? " off" : ""}`}
+        className={cx(css.livePill, (past || offline) && "off")}
         aria-pressed={!past}
         data-testid="live"
         onClick={() => {
@@ -174,19 +175,19 @@ const Track = memo(function Track({ tip, seq }: { tip: CastState; seq: number })
         );
       })}
       {ticks.map((turn) => (
-        <span key={turn.seq} className="tick" style={{ left: place(turn.seq) }} />
+        <span key={turn.seq} className={css.tick} style={{ left: place(turn.seq) }} />
       ))}
       {shownMarks(tip.marks).map((mark) => (
         <span
           key={`${mark.seq}${mark.kind}`}
-          className={`mk ${mark.kind}`}
+          className={cx(css.mk, mark.kind)}
           style={{ left: place(mark.seq) }}
           title={`Event ${mark.seq}: ${oneLine(mark.text, 200)}`}
         >
           {signs[mark.kind]}
         </span>
       ))}
-      <span className="thumb" style={{ left: place(seq) }} />
+      <span className={css.thumb} style={{ left: place(seq) }} />
     </>
   );
 });
@@ -207,14 +208,14 @@ const ChapterBar = memo(function ChapterBar({ label, left, width, reached, named
     <>
       {named || now ? (
         <span
-          className={`ch${now ? " now" : ""}`}
+          className={cx(css.ch, now && css.now)}
           style={named ? { left, maxWidth: width } : { left: `min(${left}, 100% - 9em)`, maxWidth: "9em" }}
         >
           {oneLine(label, 60)}
         </span>
       ) : null}
-      <span className="bar ahead" style={{ left, width }} />
-      {reached === null ? null : <span className="bar" style={{ left, width: reached }} />}
+      <span className={cx(css.bar, css.ahead)} style={{ left, width }} />
+      {reached === null ? null : <span className={css.bar} style={{ left, width: reached }} />}
     </>
   );
 });

@@ -10,9 +10,11 @@ import { ActButton, Confirm, type Target } from "../../shared/ActButton";
 import { commandLine, type Done } from "../../shared/acts";
 import { useGet } from "../../shared/ask";
 import { Cli } from "../../shared/Cli";
+import { cx } from "../../shared/cx";
 import { CopyButton, ErrorBox, Foreign, Reading } from "../../shared/parts";
 import { Fact } from "../../shared/Table";
 import { Changes } from "./Changes";
+import css from "./style.module.css";
 
 /** How many commits are listed. */
 const COMMITS_MAX = 50;
@@ -25,21 +27,21 @@ export function WorkspaceTab({ state, target, past }: { state: CastState; target
   const found = useGet<WorkspaceBody>(`/casts/${segment(castId)}/workspace`, { project }, { since: depends });
   const workspace = found.data;
   if (found.error) return <ErrorBox error={found.error} />;
-  if (!workspace) return <Reading className="dim pad" />;
+  if (!workspace) return <Reading className={cx(css.pad, "dim")} />;
   const over = state.status === "completed" || state.status === "failed" || state.status === "aborted";
   const ready = Boolean(workspace.published) && !workspace.merged;
   const commits = workspace.commits ?? [];
   const there = Boolean(workspace.checkout || workspace.published);
   const onDone = (result: Done) => setDone({ count: done.count + 1, message: result.message ?? "" });
   return (
-    <div className="workspace" data-testid="workspace">
-      <div className="about">
+    <div className={css.workspace} data-testid="workspace">
+      <div>
         {past ? <p className="dim sm">The workspace as it is now, not as of event {state.seq}.</p> : null}
         <dl className="facts">
           <Fact name="Folder" className="row">
             <Foreign
               as="span"
-              className={workspace.checkout ? "mono path" : ""}
+              className={workspace.checkout ? cx(css.path, "mono") : ""}
               data-testid="workspace-folder"
               text={workspace.checkout ?? "removed"}
             />
@@ -51,7 +53,7 @@ export function WorkspaceTab({ state, target, past }: { state: CastState; target
           <Fact name="Branch" data-testid="workspace-branch">
             {workspace.branch ? (
               <>
-                <Foreign as="span" className="mono path" text={workspace.branch} />
+                <Foreign as="span" className={cx(css.path, "mono")} text={workspace.branch} />
                 {workspace.merged ? ", merged" : ", not merged"}
               </>
             ) : over && !there ? (
@@ -86,7 +88,7 @@ export function WorkspaceTab({ state, target, past }: { state: CastState; target
           />
         ) : null}
         {past ? null : (
-          <div className="buttons">
+          <div className={css.buttons}>
             {ready ? (
               <ActButton
                 icon={GitMerge}

@@ -9,8 +9,10 @@ import { Graph } from "../../graph/Graph";
 import { linesOf } from "../../graph/rows";
 import { NotOpened } from "../../shared/Boundary";
 import { CastStore, useCast } from "../../shared/cast-store";
+import { cx } from "../../shared/cx";
 import { isExported } from "../../shared/exported";
-import { inboxPath, keyOf, useInbox, useLive, useNow, watch } from "../../shared/live";
+import { inboxPath, keyOf, useInbox, useNow, watch } from "../../shared/live";
+import { useLive } from "../../shared/live-state";
 import { Reading, State } from "../../shared/parts";
 import { changedSearch, Link, navigate, searchNow, useSearch } from "../../shared/router";
 import { oneLine } from "../../shared/text";
@@ -25,14 +27,10 @@ import { Header, type Work } from "./Header";
 import { Outline } from "./Outline";
 import { FocusPanel, type PanelTab } from "./panel";
 import { LinePanel } from "./panel/LinePanel";
+import css from "./style.module.css";
 import { TimeBar } from "./TimeBar";
 import { cardsOf, linesOfState, regionsOf } from "./views";
 import { WorkspaceTab } from "./Workspace";
-import "./cast.css";
-import "./time-bar.css";
-import "./panel/panel.css";
-import "./dock.css";
-import "./narrow.css";
 
 export function Cast({ id, link = null }: { id: string; link?: TurnLink | null }) {
   const [search, change] = useSearch();
@@ -166,7 +164,12 @@ function CastPage(props: CastPageProps) {
   const shown = { store, state, past, now, search, change, target };
   return (
     <div
-      className={`cast${past ? " past" : ""}${search.get("beside") ? " beside" : ""}${search.get("socket") || line ? " focused" : ""}`}
+      className={cx(
+        css.cast,
+        past && css.past,
+        search.get("beside") && css.beside,
+        (search.get("socket") || line) && css.focused,
+      )}
       data-testid="cast-page"
       data-cast={state.castId}
       data-seq={state.seq}
@@ -185,11 +188,11 @@ function CastPage(props: CastPageProps) {
         change={change}
       />
       <TimeBar state={state} tip={tip} past={past} onAt={setAt} offline={offline} />
-      <div className="left">
+      <div className={css.left}>
         <Graph {...graph} selected={line ? null : socket} line={line?.id ?? null} item={item} onItem={pickItem} />
         {narrow ? <Outline {...graph} selected={socket} /> : null}
         {narrow && state.own && !isExported() ? (
-          <section className="narrow-files" aria-label="Files">
+          <section className={css.narrowFiles} aria-label="Files">
             <h2>Files</h2>
             <WorkspaceTab state={state} target={target} past={past} />
           </section>

@@ -6,10 +6,12 @@ import type { CastSummary, DemoView, Health, LoadoutView } from "../../api/gener
 import { MiniGraph } from "../../graph/MiniGraph";
 import { useGet, useOnce } from "../../shared/ask";
 import { Button } from "../../shared/Button";
+import { cx } from "../../shared/cx";
 import { keepDemo } from "../../shared/demo";
 import { castPath, useProjects } from "../../shared/live";
 import { CopyButton, ErrorBox, Foreign } from "../../shared/parts";
 import { Link, navigate } from "../../shared/router";
+import css from "./casts.module.css";
 
 const steps = [
   ["Plans three items", "Auto-Plan splits the request."],
@@ -34,9 +36,9 @@ export function Nothing() {
   );
   const there = (agents.data?.agents ?? []).filter((agent) => agent.installed);
   return (
-    <div className="nothing" data-testid="nothing">
+    <div className={css.nothing} data-testid="nothing">
       <h1>Nothing has been cast here yet</h1>
-      <p className="lead dim">
+      <p className={cx(css.lead, "dim")}>
         A cast runs a loadout: a graph of agents and commands. You see what it does, why, and what it needs from you.
         {available
           ? " The demo shows a whole one in half a minute, with scripted agents. It needs no key and no network."
@@ -44,15 +46,21 @@ export function Nothing() {
       </p>
       <div className="row">
         {available ? (
-          <Button icon={Play} look="primary big" disabled={busy} onClick={() => run(undefined)} data-testid="run-demo">
+          <Button
+            icon={Play}
+            look={cx(css.big, "primary")}
+            disabled={busy}
+            onClick={() => run(undefined)}
+            data-testid="run-demo"
+          >
             Run the demo
           </Button>
         ) : (
-          <Link className="btn primary big" to="/casts?new=1">
+          <Link className={cx(css.big, "btn primary")} to="/casts?new=1">
             Start a cast
           </Link>
         )}
-        <Link className="btn big" to="/loadouts">
+        <Link className={cx(css.big, "btn")} to="/loadouts">
           Open a loadout
         </Link>
         <span className="faint sm">
@@ -61,12 +69,12 @@ export function Nothing() {
       </div>
       {error ? <ErrorBox error={error} /> : null}
       {available ? (
-        <section className="show" aria-label="The demo">
+        <section className={css.show} aria-label="The demo">
           <header>
             <strong>Demo</strong> <span className="dim">Three items, one sent back, one question to you.</span>
           </header>
           {picture.data?.graph ? (
-            <div className="picture">
+            <div className={css.picture}>
               <MiniGraph grid={picture.data.graph} label="The graph of the demo" />
             </div>
           ) : null}
@@ -87,7 +95,7 @@ export function Nothing() {
               ? `To cast on your own repository, ${there.map((agent) => agent.label).join(", ")} can be used here.`
               : "To cast on your own repository, install one agent. None is on this machine yet."}
           </p>
-          <ul className="agents">
+          <ul className={css.agents}>
             {agents.data.agents.map((agent) => (
               <li key={agent.name}>
                 <span className="med">{agent.label}</span>

@@ -2,11 +2,13 @@
 import { memo, type ReactNode } from "react";
 import type { CastSummary } from "../../api/generated";
 import { castState } from "../../fold/view";
+import { cx } from "../../shared/cx";
 import { ago, dayOrClock, duration, money } from "../../shared/format";
 import { castPath, inboxPath, keyOf, useProjects } from "../../shared/live";
 import { Foreign, State, Strip } from "../../shared/parts";
 import { Link } from "../../shared/router";
 import { oneLine } from "../../shared/text";
+import css from "./casts.module.css";
 
 /** Casts that are chosen to be compared: two at the most. */
 export interface Picked {
@@ -28,7 +30,7 @@ export function Group({ title, casts, now, picked, tall = false }: GroupProps) {
   const names = new Map(projects.length > 1 ? projects.map((one) => [one.id, one.name]) : []);
   return (
     <tbody data-testid={`group-${title}`}>
-      <tr className="ghead">
+      <tr className={css.ghead}>
         <th colSpan={10} scope="colgroup">
           {title} <span className="faint">{casts.length}</span>
         </th>
@@ -95,7 +97,7 @@ const CastRow = memo(function CastRow({ cast, time, began, tall, name, chosen, t
             : "";
   return (
     <tr className={tall && note ? "tall" : ""} data-testid={`cast-${cast.castId}`}>
-      <td className="wide pick-cell">
+      <td className={cx(css.pickCell, "wide")}>
         <input
           type="checkbox"
           aria-label={`Choose ${oneLine(cast.request, 60) || cast.castId} to compare`}
@@ -108,11 +110,13 @@ const CastRow = memo(function CastRow({ cast, time, began, tall, name, chosen, t
         <State state={state} word={word} />
       </td>
       <td>
-        <span className="what">
-          <Link to={to} className="plain req">
+        <span className={css.what}>
+          <Link to={to} className={cx(css.req, "plain")}>
             <Foreign as="span" className="cut" text={oneLine(cast.request) || cast.castId} />
           </Link>
-          {note ? <Foreign as="span" className="note cut" text={oneLine(String(note).replaceAll("`", ""))} /> : null}
+          {note ? (
+            <Foreign as="span" className={cx(css.note, "cut")} text={oneLine(String(note).replaceAll("`", ""))} />
+          ) : null}
           <span className="narrow-only faint xs">
             {name ? `${name} · ` : ""}
             {cast.loadout} · {time}
@@ -121,7 +125,7 @@ const CastRow = memo(function CastRow({ cast, time, began, tall, name, chosen, t
       </td>
       <td className="wide">
         <span className="cut">{oneLine(cast.loadout, 60)}</span>
-        {name ? <span className="note mono cut">{name}</span> : null}
+        {name ? <span className={cx(css.note, "mono cut")}>{name}</span> : null}
       </td>
       <td className="wide">
         {cast.items && cast.items.total > 0 ? <Items cast={cast} /> : <span className="faint">no items</span>}
@@ -156,7 +160,7 @@ function Items({ cast }: { cast: CastSummary }) {
     state: index < done ? ("done" as const) : index === done ? now : ("idle" as const),
   }));
   return (
-    <span className="items">
+    <span className={css.items}>
       <Strip cells={cells} label={`${done} of ${total} items done`} />
       <span className="faint nowrap">
         {done} of {total}

@@ -2,7 +2,7 @@
 
 import { BookmarkPlus, X } from "lucide-react";
 import { useRef, useState } from "react";
-import { Button } from "../../shared/Button";
+import { Button, IconButton } from "../../shared/Button";
 import { Pop } from "../../shared/Pop";
 import { Tabs } from "../../shared/parts";
 import { FILTERS, type Filters, nameFor, type SavedView, sameFilters, savedViews, saveViews } from "./chosen";
@@ -49,12 +49,11 @@ export function Views({ filters, counts, countOf, change }: ViewsProps) {
         ]}
       />
       {active ? (
-        <Button
+        <IconButton
           icon={X}
-          look="quiet small icon"
-          aria-label={`Remove the view ${active.name}`}
+          label={`Remove the view ${active.name}`}
           title="Remove this view"
-          data-testid="remove-view"
+          testid="remove-view"
           onClick={() => setViews(saveViews(views.filter((one) => one !== active)))}
         />
       ) : filtered ? (

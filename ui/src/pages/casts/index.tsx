@@ -4,17 +4,19 @@ import { GitCompare, Plus, Search } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useShallow } from "zustand/react/shallow";
 import { Button } from "../../shared/Button";
-import { comparePath, keyOf, loadCasts, noteRefusal, useLive, useNow, useProjects } from "../../shared/live";
+import { cx } from "../../shared/cx";
+import { comparePath, keyOf, loadCasts, useNow, useProjects } from "../../shared/live";
+import { noteRefusal, useLive } from "../../shared/live-state";
 import { Pick } from "../../shared/parts";
 import { Link, searchNow, useSearch } from "../../shared/router";
 import { type Column, Table } from "../../shared/Table";
 import { typing } from "../../shared/typing";
 import { useKeydown } from "../../shared/useKeydown";
+import css from "./casts.module.css";
 import { chosen, filtersOf, needsYou } from "./chosen";
 import { Nothing } from "./Nothing";
 import { Group } from "./Rows";
 import { Views } from "./Views";
-import "./casts.css";
 
 const STATES = ["needs_you", "stalled", "running", "idle", "done", "failed", "aborted"] as const;
 const stateName = (state: string) => (state === "idle" ? "paused" : state.replace("_", " "));
@@ -104,19 +106,19 @@ export function Casts() {
 
   if (loaded && all.length === 0)
     return (
-      <div className="casts" data-testid="casts-page">
+      <div className={css.casts} data-testid="casts-page">
         <Nothing />
       </div>
     );
   return (
-    <div className="casts" data-testid="casts-page">
-      <div className="chead">
+    <div className={css.casts} data-testid="casts-page">
+      <div className={css.chead}>
         <div className="row">
           <h1>Casts</h1>
           {loaded && all.length > 0 ? <span className="dim">{says}</span> : null}
           <span className="grow" />
           {keys.length > 0 ? (
-            <span className="comparing" data-testid="comparing">
+            <span className={css.comparing} data-testid="comparing">
               {first && second ? (
                 <Link className="btn" to={comparePath(first, second)} data-testid="compare-chosen">
                   <GitCompare className="ico" /> Compare the two
@@ -137,7 +139,7 @@ export function Casts() {
             <Plus className="ico" /> New cast <kbd>C</kbd>
           </Link>
         </div>
-        <div className="row tools">
+        <div className={cx(css.tools, "row")}>
           <Views
             filters={filters}
             counts={{
@@ -200,7 +202,7 @@ export function Casts() {
         ) : null}
         {shown.length > 0 ? (
           <>
-            <Table className="list" columns={COLUMNS}>
+            <Table className={css.list} columns={COLUMNS}>
               <Group title="Needs you" casts={groups.needs} now={now} picked={picked} tall />
               <Group title="Running" casts={groups.running} now={now} picked={picked} tall />
               <Group title="Recent" casts={groups.recent} now={now} picked={picked} />

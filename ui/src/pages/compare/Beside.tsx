@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { get, segment } from "../../api/client";
 import type { CastView, ComparedTurn, Json, TurnView } from "../../api/generated";
+import { cx } from "../../shared/cx";
 import { WordDiff } from "../../shared/DiffView";
 import { bytes } from "../../shared/format";
 import { castPath } from "../../shared/live";
@@ -9,11 +10,17 @@ import { ErrorBox, Tabs } from "../../shared/parts";
 import { Link } from "../../shared/router";
 import { oneLine } from "../../shared/text";
 import { Whole } from "../../shared/Whole";
-import type { Places } from ".";
+import css from "./compare.module.css";
 import { A, B } from "./Heads";
 import { sideText } from "./Turns";
 
 type Tab = "input" | "output" | "route";
+
+/** The projects of both, where the address names them. */
+export interface Places {
+  project: string | null;
+  other: string | null;
+}
 
 interface BesideProps {
   row: ComparedTurn;
@@ -37,7 +44,7 @@ export function Beside({ row, views, places, tab, onTab }: BesideProps) {
   const grown = size(y?.prompt) - size(x?.prompt);
   return (
     <>
-      <div className="bar2 beside">
+      <div className={cx(css.bar2, css.beside)}>
         <h2 className="cut">
           {oneLine(row.materia || row.socket, 40)}
           {row.item ? `, ${oneLine(row.itemLabel ?? row.item, 40)}` : ""}
@@ -58,7 +65,7 @@ export function Beside({ row, views, places, tab, onTab }: BesideProps) {
         />
       </div>
       {both.error ? <ErrorBox error={both.error} /> : null}
-      <div className="sides" id="beside-body" role="tabpanel" aria-labelledby={`beside-${tab}`} tabIndex={0}>
+      <div className={css.sides} id="beside-body" role="tabpanel" aria-labelledby={`beside-${tab}`} tabIndex={0}>
         {([0, 1] as const).map((index) => {
           const [turn, side] = index === 0 ? [x, row.a] : [y, row.b];
           return (
@@ -119,7 +126,7 @@ function Side(props: {
     return <WordDiff before={texts?.a ?? shown(text(a))} after={texts?.b ?? shown(text(b))} side={which} />;
   return (
     <>
-      {a && b ? <p className="same-as">{tab === "input" ? "Same input" : "Same output"}</p> : null}
+      {a && b ? <p className={css.sameAs}>{tab === "input" ? "Same input" : "Same output"}</p> : null}
       {mine === "" ? (
         <p className="faint">{tab === "input" ? "No input." : "No output."}</p>
       ) : (

@@ -1,14 +1,16 @@
 // The two casts: who they are, where they stand, what they took.
 import type { CastView, Comparison } from "../../api/generated";
 import { castState } from "../../fold";
+import { cx } from "../../shared/cx";
 import { count, duration, money } from "../../shared/format";
 import { castPath, useProjects } from "../../shared/live";
 import { State } from "../../shared/parts";
 import { Link } from "../../shared/router";
 import { type Column, Table } from "../../shared/Table";
+import css from "./compare.module.css";
 
-export const A = <span className="ab">A</span>;
-export const B = <span className="ab b">B</span>;
+export const A = <span className={css.ab}>A</span>;
+export const B = <span className={cx(css.ab, css.b)}>B</span>;
 const NUMBERS = ["Turns", "Tokens", "Cost", "Time in turns", "Events"];
 
 interface HeadsProps {
@@ -30,7 +32,7 @@ export function Heads({ compared, views }: HeadsProps) {
   const [a, b] = views;
   return (
     <Table
-      className="heads"
+      className={css.heads}
       columns={[["Cast", 270], ["Origin"], ["State", 110], ...NUMBERS.map((name): Column => [name, 100, "r"])]}
     >
       <tbody>

@@ -7,6 +7,7 @@ import { duration } from "../../shared/format";
 import { Foreign, Item, Seg } from "../../shared/parts";
 import { Table } from "../../shared/Table";
 import { oneLine } from "../../shared/text";
+import css from "./compare.module.css";
 import { A, B } from "./Heads";
 
 export const rowKey = (row: ComparedTurn) => `${row.socket} ${row.item ?? ""} ${row.attempt} ${row.a ? "a" : "b"}`;
@@ -44,7 +45,7 @@ export function Turns({ compared, view, shared, picked, onPick }: TurnsProps) {
   const all = compared.rows.length + shared.length;
   return (
     <>
-      <div className="bar2">
+      <div className={css.bar2}>
         <h2>Turns, aligned</h2>
         <span className="faint sm grow">by socket, item and attempt</span>
         <Seg
@@ -58,16 +59,16 @@ export function Turns({ compared, view, shared, picked, onPick }: TurnsProps) {
           ]}
         />
       </div>
-      <Table className="turns" columns={[["Socket"], ["Item", 132], [A], [B], ["Difference"]]}>
+      <Table className={css.turns} columns={[["Socket"], ["Item", 132], [A], [B], ["Difference"]]}>
         <tbody>
           {compared.forkedAt && only === "all" ? (
-            <tr className="part">
+            <tr className={css.part}>
               <td colSpan={5}>Shared: events 1 to {compared.forkedAt}</td>
             </tr>
           ) : null}
           {only === "all"
             ? shared.map((turn) => (
-                <tr key={turn.seq} className="shared">
+                <tr key={turn.seq} className={css.shared}>
                   <Name view={view} socket={turn.socket} />
                   <td className="cut">{turn.item ? <Item itemKey={turn.item} title={turn.itemLabel} /> : null}</td>
                   <td>
@@ -84,7 +85,7 @@ export function Turns({ compared, view, shared, picked, onPick }: TurnsProps) {
               ))
             : null}
           {compared.forkedAt && rows.length > 0 ? (
-            <tr className="part">
+            <tr className={css.part}>
               <td colSpan={5}>Forked after event {compared.forkedAt}</td>
             </tr>
           ) : null}
@@ -92,14 +93,14 @@ export function Turns({ compared, view, shared, picked, onPick }: TurnsProps) {
             <tr
               key={rowKey(row)}
               aria-selected={row === picked}
-              className={row.verdict === "same" ? "shared" : ""}
+              className={row.verdict === "same" ? css.shared : ""}
               data-testid="compared"
               data-row={JSON.stringify([row.socket, row.item ?? null, row.attempt, row.verdict, row.differs ?? []])}
             >
               <Name view={view} socket={row.socket} onPick={() => onPick(rowKey(row))} />
               <td className="cut">{row.item ? <Item itemKey={row.item} title={row.itemLabel} /> : null}</td>
-              <td className={row.a ? "" : "none"}>{sideText(row.a)}</td>
-              <td className={row.b ? "" : "none"}>{sideText(row.b)}</td>
+              <td className={row.a ? "" : css.none}>{sideText(row.a)}</td>
+              <td className={row.b ? "" : css.none}>{sideText(row.b)}</td>
               <td>
                 {row.verdict === "same" ? (
                   "= the same"
@@ -108,7 +109,7 @@ export function Turns({ compared, view, shared, picked, onPick }: TurnsProps) {
                 ) : row.verdict === "only_b" ? (
                   <strong>+ only B</strong>
                 ) : (
-                  <span className="wrap">
+                  <span className={css.wrap}>
                     <strong>≠ {(row.differs ?? []).map((one) => words[one] ?? one).join(", ")}</strong>
                     {row.differs?.includes("prompt") ? null : <span className="dim">; same input</span>}
                   </span>
@@ -137,7 +138,7 @@ function Name({ view, socket, onPick }: { view: CastView; socket: string; onPick
       <span className="row">
         <KindIcon kind={node?.generator ? "generator" : (node?.behavior.type ?? "agent")} color={node?.color} />
         {onPick ? (
-          <button type="button" className="rowpick cut" onClick={onPick}>
+          <button type="button" className="cut" data-testid="rowpick" onClick={onPick}>
             <Foreign text={name} />
           </button>
         ) : (

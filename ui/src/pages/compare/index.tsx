@@ -9,25 +9,20 @@ import { NotOpened } from "../../shared/Boundary";
 import { Cli } from "../../shared/Cli";
 import { CastStore, WHOLE_MAX } from "../../shared/cast-store";
 import { count, duration, money } from "../../shared/format";
-import { comparePath, keyOf, useLive } from "../../shared/live";
+import { comparePath, keyOf } from "../../shared/live";
+import { useLive } from "../../shared/live-state";
 import { Foreign, Pick, Reading } from "../../shared/parts";
 import { Link, navigate, useSearch } from "../../shared/router";
 import { oneLine } from "../../shared/text";
-import { Beside } from "./Beside";
+import { Beside, type Places } from "./Beside";
+import css from "./compare.module.css";
 import { Heads, timeIn } from "./Heads";
 import { rowKey, Turns } from "./Turns";
-import "./compare.css";
 
 interface Both {
   compared: Comparison;
   views: [CastView, CastView];
   shared: Turn[];
-}
-
-/** The projects of both, where the address names them. */
-export interface Places {
-  project: string | null;
-  other: string | null;
 }
 
 async function both(a: string, b: string, { project, other: otherProject }: Places): Promise<Both> {
@@ -88,8 +83,8 @@ function Page(props: Both & { places: Places }) {
   ];
   const others = [...casts.values()].filter((cast) => ![keyOf(one), keyOf(other)].includes(keyOf(cast)));
   return (
-    <div className="compare" data-testid="compare-page">
-      <header className="chead2">
+    <div className={css.compare} data-testid="compare-page">
+      <header className={css.chead2}>
         <div className="row">
           <Foreign as="h1" className="grow cut" text={oneLine(a.request ?? "") || a.castId} />
           <Link className="btn" to={comparePath(other, one)}>
@@ -114,16 +109,16 @@ function Page(props: Both & { places: Places }) {
         </p>
         <Heads compared={compared} views={views} />
       </header>
-      <div className="halves">
+      <div className={css.halves}>
         <section aria-label="Turns, aligned">
           <Turns compared={compared} view={a} shared={shared} picked={picked} onPick={(turn) => change({ turn })} />
           <Variables compared={compared} views={views} />
-          <div className="end-cli">
+          <div className={css.endCli}>
             {places.project === places.other ? <Cli words={["materia", "compare", a.castId, b.castId]} /> : null}
           </div>
         </section>
         <section aria-label="The graph and the turn">
-          <div className="picture">
+          <div className={css.picture}>
             <p className="faint sm">
               Turns and traversals as A : B.{" "}
               {routes.length === 0 ? "Both took every edge equally often." : "Thick lines show the differences."}
@@ -190,7 +185,7 @@ function Variables({ compared, views: [a, b] }: { compared: Comparison; views: [
         : oneLine(JSON.stringify(value), 90);
   return (
     <>
-      <div className="bar2">
+      <div className={css.bar2}>
         <h2>State at the end</h2>
       </div>
       <table className="tbl" data-testid="variables">
@@ -206,7 +201,7 @@ function Variables({ compared, views: [a, b] }: { compared: Comparison; views: [
             </tr>
           ))}
           {same.map((name) => (
-            <tr key={name} className="shared">
+            <tr key={name} className={css.shared}>
               <Foreign as="td" className="mono" text={name} />
               <td colSpan={2} className="mono cut">
                 <Foreign text={short(a.state[name])} />

@@ -29,11 +29,12 @@ import type { Drawn } from "../../graph/layout";
 import { add, addTemplate, link, place, type Where } from "./acts";
 import { edgesOf, nodesOf } from "./drawing";
 import { edgeTypes, type LineEdge } from "./EditorLine";
+import css from "./editor.module.css";
 import { linesOf, type Row, withExplored } from "./explored";
 import { type EditorNode, nodeTypes } from "./nodes";
 import type { EditorState } from "./state";
 import type { EditorStore } from "./store";
-import { marksOf } from "./views";
+import { marksOf, type Walked } from "./views";
 
 export const DRAGGED = "application/x-materia";
 
@@ -49,8 +50,7 @@ export interface CanvasProps {
   /** What an exploration of this text found. */
   explored: Row[];
   found: Set<string> | null;
-  /** What a walk went over. */
-  walked: { sockets: Set<string>; edges: Set<string>; now: Set<string> } | null;
+  walked: Walked | null;
   view: RefObject<View | null>;
   onDrag: (spots: Record<string, Spot> | null) => void;
   onAsk: (where: Where, at: Spot) => void;
@@ -146,7 +146,7 @@ function Flow(props: CanvasProps) {
       edges={edges}
       nodeTypes={nodeTypes}
       edgeTypes={edgeTypes}
-      className={over ? "over" : ""}
+      className={over ? css.over : ""}
       nodesDraggable={!state.readOnly}
       nodesConnectable={!state.readOnly}
       nodesFocusable={false}
@@ -181,7 +181,7 @@ function Flow(props: CanvasProps) {
       onDrop={onDrop}
     >
       <Zoom onFit={() => props.view.current?.fit()} />
-      <Panel position="bottom-right" className="hints" aria-hidden="true">
+      <Panel position="bottom-right" className={css.hints} aria-hidden="true">
         <span>
           <kbd>A</kbd> add
         </span>

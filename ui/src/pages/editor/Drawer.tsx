@@ -1,9 +1,11 @@
 // The drawer: the same document as a tree, as text, as a walk and with all its histories; beside it what was found.
 import { useMemo } from "react";
 import type { Finding, Walk } from "../../api/generated";
+import { cx } from "../../shared/cx";
 import { later } from "../../shared/later";
 import { Tabs } from "../../shared/parts";
 import { Explore } from "./Explore";
+import css from "./editor.module.css";
 import type { Explored, Play } from "./explored";
 import { Outline } from "./Outline";
 import { Problems, summary } from "./Problems";
@@ -33,8 +35,8 @@ export function Drawer(props: DrawerProps) {
   const { loadout } = state;
   const marks = useMemo(() => (loadout ? marksOf(loadout, findings) : new Map()), [loadout, findings]);
   return (
-    <section className="drawer" aria-label="Drawer">
-      <div className="dh">
+    <section className={css.drawer} aria-label="Drawer">
+      <div className={css.dh}>
         <Tabs
           name="drawer"
           label="Drawer"
@@ -50,12 +52,12 @@ export function Drawer(props: DrawerProps) {
         <span className="grow" />
         <span className="xs faint mono">{state.file}</span>
       </div>
-      <div className="dh side">
+      <div className={cx(css.dh, css.side)}>
         <h2 className="sm strong">
           Problems <span className="faint">{summary(findings)}</span>
         </h2>
       </div>
-      <div id="drawer-body" className="dbody" role="tabpanel" aria-labelledby={`drawer-${tab}`}>
+      <div id="drawer-body" className={css.dbody} role="tabpanel" aria-labelledby={`drawer-${tab}`}>
         {tab === "outline" ? <Outline store={store} state={state} marks={marks} /> : null}
         {tab === "json" ? <JsonPane store={store} state={state} findings={findings} /> : null}
         {tab === "simulate" ? <Simulate state={state} onWalk={onWalk} play={play} onPlay={onPlay} /> : null}

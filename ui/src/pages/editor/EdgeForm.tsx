@@ -2,6 +2,7 @@ import type { Condition } from "../../api/generated";
 import { edgeById, exitOf } from "../../document";
 import { Seg } from "../../shared/parts";
 import { changeEdge } from "./acts";
+import css from "./editor.module.css";
 import { type FormProps, Found, Part, SelectField } from "./fields";
 import { conditions, targets } from "./options";
 import { SchemaGroups } from "./SchemaFields";
@@ -48,7 +49,7 @@ export function EdgeForm({ store, state, id, findings }: FormProps & { id: strin
           onChange={(value) => changeEdge(store, id, ["to"], value)}
         />
         {exit ? (
-          <p className="hint">
+          <p className={css.hint}>
             An exit of the loop {exit.loop.id}, taken when no item is left and {exit.exit.from} ended it.
           </p>
         ) : null}

@@ -3,8 +3,10 @@
 import { ChevronDown, ChevronUp, Ellipsis, GripVertical, Plus, X } from "lucide-react";
 import { type DragEvent, useState } from "react";
 import type { SocketDoc } from "../../document";
-import { Button } from "../../shared/Button";
+import { Button, IconButton } from "../../shared/Button";
+import { cx } from "../../shared/cx";
 import { changeEdge, link, orderEdge, removeEdge } from "./acts";
+import css from "./editor.module.css";
 import { SelectField } from "./fields";
 import { conditions, targets } from "./options";
 import type { EditorState } from "./state";
@@ -21,19 +23,19 @@ export function EdgeRows({ store, state, socket }: { store: EditorStore; state: 
   };
   return (
     <>
-      <ol className="edges" data-testid="edges">
+      <ol className={css.edges} data-testid="edges">
         {socket.edges.map((edge, index) => (
           <li
             // biome-ignore lint/suspicious/noArrayIndexKey: an edge is its place in the list
             key={index}
-            className={dragged === index ? "dragged" : ""}
+            className={dragged === index ? css.dragged : ""}
             data-testid={`edge-row-${index}`}
             onDragOver={(event) => dragged !== null && event.preventDefault()}
             onDrop={(event) => drop(event, index)}
           >
             {/* biome-ignore lint/a11y/noStaticElementInteractions: the buttons beside it do the same */}
             <span
-              className="dragger"
+              className={css.dragger}
               draggable={!off}
               data-testid={`grip-${index}`}
               onDragStart={(event) => {
@@ -45,7 +47,7 @@ export function EdgeRows({ store, state, socket }: { store: EditorStore; state: 
             >
               <GripVertical className="ico s" />
             </span>
-            <span className="o">{index + 1}</span>
+            <span className={css.o}>{index + 1}</span>
             <SelectField
               label={`Condition of edge ${index + 1}`}
               testid={`edge-when-${index}`}
@@ -65,33 +67,29 @@ export function EdgeRows({ store, state, socket }: { store: EditorStore; state: 
                 store.select([{ kind: "socket", id: socket.id }]);
               }}
             />
-            <span className="tools">
-              <Button
+            <span className={css.tools}>
+              <IconButton
                 icon={ChevronUp}
-                look="quiet small icon"
-                aria-label={`Move edge ${index + 1} up`}
-                data-testid={`edge-up-${index}`}
+                label={`Move edge ${index + 1} up`}
+                testid={`edge-up-${index}`}
                 disabled={off || index === 0}
                 onClick={() => orderEdge(store, socket.id, index, index - 1)}
               />
-              <Button
+              <IconButton
                 icon={ChevronDown}
-                look="quiet small icon"
-                aria-label={`Move edge ${index + 1} down`}
+                label={`Move edge ${index + 1} down`}
                 disabled={off || index === socket.edges.length - 1}
                 onClick={() => orderEdge(store, socket.id, index, index + 1)}
               />
-              <Button
+              <IconButton
                 icon={Ellipsis}
-                look="quiet small icon"
-                aria-label={`More of edge ${index + 1}`}
-                data-testid={`edge-more-${index}`}
+                label={`More of edge ${index + 1}`}
+                testid={`edge-more-${index}`}
                 onClick={() => store.select([{ kind: "edge", id: edge.id }])}
               />
-              <Button
+              <IconButton
                 icon={X}
-                look="quiet small icon"
-                aria-label={`Remove edge ${index + 1}`}
+                label={`Remove edge ${index + 1}`}
                 disabled={off}
                 onClick={() =>
                   store.edit("remove an edge", (writer) => removeEdge(writer, state.subject.name, edge.id))
@@ -103,7 +101,7 @@ export function EdgeRows({ store, state, socket }: { store: EditorStore; state: 
       </ol>
       <Button
         icon={Plus}
-        look="quiet small addline"
+        look={cx(css.addline, "quiet small")}
         data-testid="add-edge"
         disabled={off}
         onClick={() => {

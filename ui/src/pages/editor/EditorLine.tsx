@@ -1,10 +1,13 @@
 // A line of the editor's graph: by its condition, wide enough to be pressed, with its order and its bounds.
 import { type Edge, EdgeLabelRenderer, type EdgeProps } from "@xyflow/react";
 import { memo } from "react";
+import graph from "../../graph/graph.module.css";
 import { Label } from "../../graph/LineDrawn";
 import type { Point } from "../../graph/layout";
 import { Arrow, Bead, lineWords, Order, pathThrough } from "../../graph/lines";
 import type { Line } from "../../graph/rows";
+import { cx } from "../../shared/cx";
+import css from "./editor.module.css";
 
 export interface LineData extends Record<string, unknown> {
   line: Line;
@@ -31,7 +34,7 @@ const EditorLine = memo(({ data }: EdgeProps<LineEdge>) => {
   const { line, points, label, double, words, wordsAt, note, inside, feedBead, selected, lit, dim, fault, faultWords } =
     data;
   const path = pathThrough(points);
-  const look = `${selected ? " sel" : ""}${lit ? " lit" : ""}${dim ? " dimmed" : ""}${fault ? ` ${fault}` : ""}`;
+  const look = cx(selected && graph.sel, lit && graph.lit, dim && css.dimmed, fault && fault);
   const start = points[0];
   const second = points[1];
   const level = points.length === 2 && start !== undefined && second !== undefined && start.y === second.y;
@@ -44,29 +47,35 @@ const EditorLine = memo(({ data }: EdgeProps<LineEdge>) => {
     <>
       {double ? (
         <>
-          <path className={`ln exit wide${look}`} d={path} />
-          <path className={`ln exit hollow${inside ? " in" : ""}`} d={path} />
+          <path className={cx(graph.ln, "exit wide", look)} d={path} />
+          <path className={cx(graph.ln, graph.hollow, "exit", inside && graph.in)} d={path} />
         </>
       ) : (
-        <path className={`ln ${line.kind}${line.feed ? " feed" : ""}${look}`} d={path} />
+        <path className={cx(graph.ln, line.kind, line.feed && graph.feed, look)} d={path} />
       )}
-      {double ? null : <Arrow points={points} className={`arrow${look}`} />}
-      <path className="hit" d={path} data-edge={line.id} data-testid={`edge-${line.id}`} data-kind={line.kind} />
-      {bead ? <Bead at={bead} feed={Boolean(line.feed)} className={`bead-g${look}`} /> : null}
+      {double ? null : <Arrow points={points} className={cx(graph.arrow, look)} />}
+      <path className={graph.hit} d={path} data-edge={line.id} data-testid={`edge-${line.id}`} data-kind={line.kind} />
+      {bead ? <Bead at={bead} feed={Boolean(line.feed)} className={cx(graph.beadG, look)} /> : null}
       <EdgeLabelRenderer>
         {said || (note && !below) ? (
           <Label
             at={{ x: wordsAt.x, y: wordsAt.y + above }}
-            className={`elab${line.feed ? " side" : ""}${inside ? " in" : ""}${double || level ? " over" : ""}${look}`}
+            className={cx(
+              graph.elab,
+              line.feed && graph.side,
+              inside && graph.in,
+              (double || level) && graph.over,
+              look,
+            )}
           >
             {line.kind === "not_satisfied" ? <span aria-hidden="true">↺</span> : null}
             {said ? <span>{said}</span> : null}
-            {note && !below ? <span className="x">{note}</span> : null}
+            {note && !below ? <span className={graph.x}>{note}</span> : null}
           </Label>
         ) : null}
         {note && below ? (
-          <Label at={{ x: wordsAt.x, y: wordsAt.y + (level ? 14 : 12) }} className={`elab over${look}`}>
-            <span className="x">{note}</span>
+          <Label at={{ x: wordsAt.x, y: wordsAt.y + (level ? 14 : 12) }} className={cx(graph.elab, graph.over, look)}>
+            <span className={graph.x}>{note}</span>
           </Label>
         ) : null}
         <Order line={line} points={points} />

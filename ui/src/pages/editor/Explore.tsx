@@ -6,8 +6,10 @@ import { useMemo, useState } from "react";
 import { explore } from "../../api/editor";
 import { pause } from "../../shared/ask";
 import { Button } from "../../shared/Button";
+import { cx } from "../../shared/cx";
 import { CopyButton, ErrorBox } from "../../shared/parts";
 import { plain } from "../../shared/text";
+import css from "./editor.module.css";
 import { type Explored, type Play, type Row, rowsOf, summaryOf } from "./explored";
 import { Said } from "./fields";
 import type { EditorState } from "./state";
@@ -41,8 +43,8 @@ export function Explore(props: {
   const { store, fault, explored, onPlay } = props;
   const { view, rows, error } = explored;
   return (
-    <div className="walk" data-testid="explore">
-      <p className="walkbar sm" role="status" data-testid="explore-summary">
+    <div className={css.walk} data-testid="explore">
+      <p className={cx(css.walkbar, "sm")} role="status" data-testid="explore-summary">
         {fault ? (
           "The text has an error; mend it first."
         ) : view ? (
@@ -57,11 +59,11 @@ export function Explore(props: {
         )}
       </p>
       {error ? <ErrorBox error={error} /> : null}
-      <ul className="probs explored" data-testid="explore-rows">
+      <ul className={cx(css.probs, css.explored)} data-testid="explore-rows">
         {rows.map((row) => (
           <Finding key={row.key} row={row} onSelect={() => store.select(row.about.slice(-1))} onPlay={onPlay} />
         ))}
-        {view?.explored && rows.length === 0 ? <li className="none">Nothing was found.</li> : null}
+        {view?.explored && rows.length === 0 ? <li className={css.none}>Nothing was found.</li> : null}
       </ul>
     </div>
   );
@@ -80,9 +82,9 @@ function Finding({ row, onSelect, onPlay }: { row: Row; onSelect: () => void; on
       data-kind={finding?.kind ?? "never"}
     >
       <Icon className="ico s" />
-      <button type="button" className="what" onClick={onSelect}>
+      <button type="button" className={css.what} onClick={onSelect}>
         <Said text={message} />
-        {finding ? <span className="code">{steps === 1 ? "after 1 step" : `after ${steps} steps`}</span> : null}
+        {finding ? <span className={css.code}>{steps === 1 ? "after 1 step" : `after ${steps} steps`}</span> : null}
       </button>
       {finding ? (
         choices ? (
@@ -101,7 +103,7 @@ function Finding({ row, onSelect, onPlay }: { row: Row; onSelect: () => void; on
         )
       ) : null}
       {finding && !choices ? (
-        <div className="script">
+        <div className={css.script}>
           <p className="dim" data-testid="no-play">
             <Said text={row.reason} />
           </p>

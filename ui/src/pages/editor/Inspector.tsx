@@ -8,6 +8,7 @@ import { Foreign, Tabs } from "../../shared/parts";
 import { Link } from "../../shared/router";
 import { setSocket } from "./acts";
 import { EdgeForm } from "./EdgeForm";
+import css from "./editor.module.css";
 import { LoadoutForm } from "./LoadoutForm";
 import { LoopForm } from "./LoopForm";
 import { SocketForm } from "./SocketForm";
@@ -20,7 +21,7 @@ type Tab = "socket" | "edge" | "prompt" | "loop" | "loadout";
 export function Inspector({ store, state, findings }: { store: EditorStore; state: EditorState; findings: Finding[] }) {
   const { selection, loadout, materia } = state;
   const [wish, setWish] = useState<{ of: string; tab: Tab } | null>(null);
-  if (!loadout) return <aside className="insp" aria-label="Inspector" />;
+  if (!loadout) return <aside className={css.insp} aria-label="Inspector" />;
   const first: Selected = selection.at(-1) ?? { kind: "loadout" };
   const edge = first.kind === "edge" ? edgeById(loadout, first.id) : null;
   const exit = first.kind === "edge" ? exitOf(loadout, first.id) : null;
@@ -57,8 +58,8 @@ export function Inspector({ store, state, findings }: { store: EditorStore; stat
           ? info?.label || socket.materia || "no materia"
           : loadout.name;
   return (
-    <aside className="insp" aria-label="Inspector" data-testid="inspector" data-inspector>
-      <div className="ih">
+    <aside className={css.insp} aria-label="Inspector" data-testid="inspector" data-inspector>
+      <div className={css.ih}>
         <div className="row">
           {socket && first.kind === "socket" ? (
             <KindIcon kind={info?.generator ? "generator" : (info?.kind ?? "agent")} />
@@ -98,8 +99,8 @@ export function Inspector({ store, state, findings }: { store: EditorStore; stat
         ) : null}
         {tab === "prompt" && socket ? (
           <>
-            <section className="f">
-              <h3 className="l">
+            <section className={css.f}>
+              <h3 className={css.l}>
                 {info?.kind === "utility" ? "What runs" : "Prompt"}
                 <span className="faint">{info ? `${info.layer}, ${info.file}` : ""}</span>
               </h3>
@@ -115,8 +116,8 @@ export function Inspector({ store, state, findings }: { store: EditorStore; stat
               </Link>
             </section>
             {info?.kind === "utility" ? null : (
-              <section className="f">
-                <h3 className="l">
+              <section className={css.f}>
+                <h3 className={css.l}>
                   Added here<span className="faint">after the prompt of the materia</span>
                 </h3>
                 <Code

@@ -13,7 +13,9 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import type { Finding } from "../../api/generated";
 import { describe, type Names, pathOf, proposals, rangeOf, shownText } from "../../document";
 import { Code } from "../../shared/code/Code";
+import { cx } from "../../shared/cx";
 import { oneLine } from "../../shared/text";
+import css from "./editor.module.css";
 import type { EditorState } from "./state";
 import type { EditorStore } from "./store";
 
@@ -55,7 +57,7 @@ export function JsonPane({ store, state, findings }: JsonPaneProps) {
   }, [view, key]);
   return (
     <Code
-      className="json"
+      className={css.json}
       language="json"
       label={`Text of ${state.file}`}
       testid="json-text"
@@ -151,7 +153,7 @@ class Note extends WidgetType {
   }
   toDOM(): HTMLElement {
     const dom = document.createElement("span");
-    dom.className = `note st ${this.found.severity === "error" ? "failed" : "needs_you"}`;
+    dom.className = cx(css.note, "st", this.found.severity === "error" ? "failed" : "needs_you");
     dom.dataset.testid = `json-note-${this.line}`;
     dom.textContent = oneLine(this.found.message, 90);
     return dom;

@@ -8,10 +8,12 @@ import { MIDDLE } from "../../graph/layout";
 import { MiniGraph } from "../../graph/MiniGraph";
 import { Button } from "../../shared/Button";
 import { Cli } from "../../shared/Cli";
+import { cx } from "../../shared/cx";
 import { Dialog } from "../../shared/Dialog";
 import { ErrorBox } from "../../shared/parts";
 import { navigate } from "../../shared/router";
 import { startNew } from "./begin";
+import css from "./editor.module.css";
 import { Said } from "./fields";
 import { loadoutNames } from "./names";
 import type { EditorState } from "./state";
@@ -31,20 +33,20 @@ export function LinkSheet({ state, behind, onClose }: { state: EditorState; behi
     navigate(`/loadouts/${encodeURIComponent(name)}?begin=1`);
   };
   return (
-    <Dialog label="Link" onClose={onClose} className="linksheet">
+    <Dialog label="Link" onClose={onClose} className={css.linksheet}>
       <h2>
         {subject.name}, then {behind}
       </h2>
       {error ? <ErrorBox error={error} /> : null}
       {found?.graph ? (
-        <div className="bigpicture" data-testid="link-graph">
+        <div data-testid="link-graph">
           <MiniGraph grid={found.graph} sizes={MIDDLE} label="Preview of the linked graph" />
         </div>
       ) : null}
       {(found?.findings ?? []).map((finding) => (
         <p
           key={`${finding.code}${finding.message}`}
-          className={`err st ${finding.severity === "error" ? "failed" : "needs_you"}`}
+          className={cx(css.err, "st", finding.severity === "error" ? "failed" : "needs_you")}
           data-testid="link-finding"
         >
           <span>

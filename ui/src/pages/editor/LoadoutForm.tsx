@@ -2,6 +2,7 @@ import { isEnd } from "../../api/ends";
 import { at, fieldNames, object } from "../../document";
 import { Check } from "../../shared/Table";
 import { putClean, setLoadout } from "./acts";
+import css from "./editor.module.css";
 import { type FormProps, Found, Part, Row, SelectField } from "./fields";
 import { targets } from "./options";
 import { Group, labelOf, SchemaFields } from "./SchemaFields";
@@ -26,8 +27,8 @@ export function LoadoutForm({ store, state, findings }: FormProps) {
             onChange={(entry) => store.edit("entry", (writer) => writer.set(at(loadout.name, "entry"), entry, true))}
           />
         </Row>
-        <label className="stack6">
-          <span className="k">Description</span>
+        <label className={css.stack6}>
+          <span className={css.k}>Description</span>
           <textarea
             className="field"
             rows={3}

@@ -14,8 +14,10 @@ import {
   setMembers,
   ungroup,
 } from "../../document";
-import { Button } from "../../shared/Button";
+import { Button, IconButton } from "../../shared/Button";
+import { cx } from "../../shared/cx";
 import { Check } from "../../shared/Table";
+import css from "./editor.module.css";
 import { type FormProps, Found, NameField, Part, SelectField } from "./fields";
 import { conditions, targets } from "./options";
 
@@ -64,7 +66,7 @@ export function LoopForm({ store, state, loop, findings }: FormProps & { loop: L
         />
       </Part>
       <Part title="Sockets" hint="each runs once for each item">
-        <ul className="members">
+        <ul className={css.members}>
           {loadout.sockets.map((socket) => (
             <li key={socket.id}>
               <Check
@@ -84,7 +86,7 @@ export function LoopForm({ store, state, loop, findings }: FormProps & { loop: L
         </ul>
       </Part>
       <Part title="Exits" hint="when no item is left">
-        <ul className="exits" data-testid="exits">
+        <ul className={css.exits} data-testid="exits">
           {loop.exits.map((exit, index) => {
             const edge = exitEdgeId(loop.id, exit.id);
             const write = (part: { condition?: Condition; to?: string; from?: string }) =>
@@ -114,10 +116,9 @@ export function LoopForm({ store, state, loop, findings }: FormProps & { loop: L
                   options={targets(state)}
                   onChange={(to) => write({ to })}
                 />
-                <Button
+                <IconButton
                   icon={X}
-                  look="quiet small icon"
-                  aria-label={`Remove exit ${index + 1}`}
+                  label={`Remove exit ${index + 1}`}
                   disabled={off}
                   onClick={() => store.edit("remove the exit", (writer) => removeExit(writer, name, edge))}
                 />
@@ -127,7 +128,7 @@ export function LoopForm({ store, state, loop, findings }: FormProps & { loop: L
         </ul>
         <Button
           icon={Plus}
-          look="quiet small addline"
+          look={cx(css.addline, "quiet small")}
           disabled={off}
           onClick={() =>
             store.edit("add an exit", (writer) => {
@@ -138,12 +139,12 @@ export function LoopForm({ store, state, loop, findings }: FormProps & { loop: L
         >
           Add an exit
         </Button>
-        <p className="hint">
+        <p className={css.hint}>
           A verdict of true takes satisfied, else always, else the end. False takes not satisfied, else always, else the
           end. No verdict takes always, else the end.
         </p>
       </Part>
-      <div className="f">
+      <div className={css.f}>
         <Button
           look="small"
           disabled={off}

@@ -4,6 +4,7 @@ import { type ComponentProps, type FormEvent, useMemo, useState } from "react";
 import type { Condition } from "../../api/generated";
 import { freeLoopId, inOrder, loopFault, makeLoop } from "../../document";
 import { Button } from "../../shared/Button";
+import css from "./editor.module.css";
 import { SelectField } from "./fields";
 import { conditions, targets } from "./options";
 import type { EditorState } from "./state";
@@ -50,7 +51,7 @@ export function LoopStrip(props: { store: EditorStore; state: EditorState; ids: 
   };
   return (
     <form
-      className="strip-form"
+      className={css.stripForm}
       aria-label="Make a loop"
       data-testid="loop-strip"
       onSubmit={make}
@@ -58,7 +59,7 @@ export function LoopStrip(props: { store: EditorStore; state: EditorState; ids: 
     >
       <strong>Make a loop</strong>
       {fault ? (
-        <span className="err" data-testid="loop-fault">
+        <span className={css.err} data-testid="loop-fault">
           {fault}
         </span>
       ) : (

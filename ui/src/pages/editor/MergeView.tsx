@@ -3,9 +3,11 @@
 import { useMemo, useState } from "react";
 import { merge3, resolved } from "../../document";
 import { Button } from "../../shared/Button";
+import { cx } from "../../shared/cx";
 import { Dialog } from "../../shared/Dialog";
 import { CopyButton } from "../../shared/parts";
 import { plain } from "../../shared/text";
+import css from "./editor.module.css";
 import { type Conflict, readText } from "./state";
 import type { EditorStore } from "./store";
 
@@ -28,7 +30,7 @@ export function MergeView({ store, conflict }: { store: EditorStore; conflict: C
     else store.settle(merged, store.state.base, store.state.hash, Number(mark));
   };
   return (
-    <Dialog label="Merge" onClose={() => undefined} className="merge">
+    <Dialog label="Merge" onClose={() => undefined} className={css.merge}>
       <header>
         <h2>{who}</h2>
         <p className="dim sm">
@@ -37,12 +39,15 @@ export function MergeView({ store, conflict }: { store: EditorStore; conflict: C
             : `${conflicts.length === 1 ? "One change conflicts" : `${conflicts.length} changes conflict`}. Everything else is merged.`}
         </p>
       </header>
-      <div className="meets" data-testid="merge">
+      <div className={css.meets} data-testid="merge">
         {conflicts.map((part, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: conflicts of one text have no other name
           <section key={index} aria-label={`Place ${index + 1}`}>
             {(["yours", "theirs"] as const).map((side) => (
-              <div key={side} className={choices[index] === side || choices[index] === "both" ? "side on" : "side"}>
+              <div
+                key={side}
+                className={choices[index] === side || choices[index] === "both" ? cx(css.side, css.on) : css.side}
+              >
                 <div className="row">
                   <strong className="grow">{side === "yours" ? "Yours" : "Theirs"}</strong>
                   <CopyButton text={part[side]} label={`Copy ${side}`} />
@@ -52,7 +57,7 @@ export function MergeView({ store, conflict }: { store: EditorStore; conflict: C
                 </pre>
               </div>
             ))}
-            <fieldset className="picks">
+            <fieldset className={css.picks}>
               <legend className="sr">Place {index + 1}</legend>
               {(["yours", "theirs", "both"] as const).map((pick) => (
                 <label key={pick}>
@@ -71,7 +76,7 @@ export function MergeView({ store, conflict }: { store: EditorStore; conflict: C
         ))}
       </div>
       {open === 0 && broken ? (
-        <p className="err">
+        <p className={css.err}>
           The merged text is not valid JSON yet (line {broken.line}: {broken.message}). You can fix it in the text.
         </p>
       ) : null}

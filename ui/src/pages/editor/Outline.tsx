@@ -1,8 +1,10 @@
 // The loadout as a tree: the equal of the canvas for keyboards and screen readers. Arrows walk, the page's keys act.
 import { type KeyboardEvent, useEffect, useMemo, useRef } from "react";
 import { exitEdgeId, type Loadout, type Selected } from "../../document";
+import { cx } from "../../shared/cx";
 import { oneLine } from "../../shared/text";
 import { orderEdge } from "./acts";
+import css from "./editor.module.css";
 import type { EditorState } from "./state";
 import type { EditorStore } from "./store";
 import { edgeNote, keyOf, type Marks } from "./views";
@@ -115,7 +117,7 @@ export function Outline(props: { store: EditorStore; state: EditorState; marks: 
   };
   return (
     <div
-      className="ed-outline"
+      className={css.edOutline}
       role="tree"
       aria-label="Outline"
       aria-multiselectable="true"
@@ -132,7 +134,7 @@ export function Outline(props: { store: EditorStore; state: EditorState; marks: 
             aria-level={item.level}
             aria-selected={chosen.has(key) && item.thing.kind !== "loadout"}
             tabIndex={index === focused ? 0 : -1}
-            className="leaf"
+            className={css.leaf}
             data-testid={`outline-${key}`}
             data-thing={item.thing.kind}
             onKeyDown={(event) => onKey(event, index)}
@@ -143,9 +145,11 @@ export function Outline(props: { store: EditorStore; state: EditorState; marks: 
           >
             <span className="cut">{oneLine(item.text, 160)}</span>
             <span className="faint cut">{item.note}</span>
-            {found && found.errors > 0 ? <span className="st failed tell">{plural(found.errors, "error")}</span> : null}
+            {found && found.errors > 0 ? (
+              <span className={cx(css.tell, "st failed")}>{plural(found.errors, "error")}</span>
+            ) : null}
             {found && found.errors === 0 && found.warnings > 0 ? (
-              <span className="st needs_you tell">{plural(found.warnings, "warning")}</span>
+              <span className={cx(css.tell, "st needs_you")}>{plural(found.warnings, "warning")}</span>
             ) : null}
           </div>
         );

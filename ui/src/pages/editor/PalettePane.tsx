@@ -5,12 +5,15 @@ import { type DragEvent, type ReactNode, type RefObject, useState } from "react"
 import type { MateriaInfo } from "../../document";
 import { templates } from "../../document";
 import { KindIcon } from "../../graph/Graph";
+import graph from "../../graph/graph.module.css";
 import { Button } from "../../shared/Button";
 import { materiaColor } from "../../shared/color";
+import { cx } from "../../shared/cx";
 import { Foreign } from "../../shared/parts";
 import { oneLine } from "../../shared/text";
 import { add, addTemplate } from "./acts";
 import { DRAGGED } from "./Canvas";
+import css from "./editor.module.css";
 import type { EditorState } from "./state";
 import type { EditorStore } from "./store";
 
@@ -72,7 +75,7 @@ export function PalettePane({ store, state, loadouts, input, folded, onFold, onL
   const others = loadouts.filter((name) => name !== state.subject.name && fitting(words, name));
   if (folded)
     return (
-      <aside className="pal folded" aria-label="Palette">
+      <aside className={cx(css.pal, "folded")} aria-label="Palette">
         <Button
           icon={PanelLeftOpen}
           look="quiet icon"
@@ -83,8 +86,8 @@ export function PalettePane({ store, state, loadouts, input, folded, onFold, onL
       </aside>
     );
   return (
-    <aside className="pal" aria-label="Palette" data-testid="palette">
-      <div className="palhead">
+    <aside className={css.pal} aria-label="Palette" data-testid="palette">
+      <div className={css.palhead}>
         <label className="find">
           <span className="sr">Find materia</span>
           <input
@@ -124,7 +127,7 @@ export function PalettePane({ store, state, loadouts, input, folded, onFold, onL
               key={one.name}
               kind="template"
               name={one.name}
-              icon={<Workflow className="ico kind" aria-hidden="true" />}
+              icon={<Workflow className={cx(graph.kind, "ico")} aria-hidden="true" />}
               title={one.name}
               badge=""
               text={one.description}
@@ -140,7 +143,7 @@ export function PalettePane({ store, state, loadouts, input, folded, onFold, onL
               key={name}
               kind="loadout"
               name={name}
-              icon={<Workflow className="ico kind" aria-hidden="true" />}
+              icon={<Workflow className={cx(graph.kind, "ico")} aria-hidden="true" />}
               title={name}
               badge=""
               text="Shows the linked graph first."
@@ -182,7 +185,7 @@ function Entry(props: {
   };
   const color = materiaColor(props.color);
   return (
-    <li className={props.apart ? "apart" : ""}>
+    <li className={props.apart ? css.apart : ""}>
       <button
         type="button"
         draggable
@@ -195,8 +198,8 @@ function Entry(props: {
         <span className="faint xs" data-testid="pal-badge">
           {props.badge}
         </span>
-        <Foreign as="span" className="d cut" text={oneLine(props.text, 160)} />
-        {color ? <i className="spine" style={{ background: color }} /> : null}
+        <Foreign as="span" className={cx(css.d, "cut")} text={oneLine(props.text, 160)} />
+        {color ? <i className={graph.spine} style={{ background: color }} /> : null}
       </button>
     </li>
   );

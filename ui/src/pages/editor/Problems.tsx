@@ -4,6 +4,7 @@ import { CircleAlert, Info, TriangleAlert } from "lucide-react";
 import type { Finding } from "../../api/generated";
 import { fixFor, thingAt } from "../../document";
 import { Button } from "../../shared/Button";
+import css from "./editor.module.css";
 import { Said } from "./fields";
 import type { EditorState } from "./state";
 import type { EditorStore } from "./store";
@@ -22,13 +23,13 @@ export function Problems({ store, state, findings }: { store: EditorStore; state
     if (thing) store.select([thing]);
   };
   return (
-    <ul className="probs" data-testid="problems">
+    <ul className={css.probs} data-testid="problems">
       {state.fault ? (
         <li className="st failed" data-testid="problem-syntax">
           <CircleAlert className="ico s" />
           <span>
             <Said text={state.fault.message} /> The graph shows the last valid text.
-            <span className="code">document::syntax · line {state.fault.line}</span>
+            <span className={css.code}>document::syntax · line {state.fault.line}</span>
           </span>
         </li>
       ) : null}
@@ -43,9 +44,9 @@ export function Problems({ store, state, findings }: { store: EditorStore; state
             data-code={finding.code}
           >
             <Icon className="ico s" />
-            <button type="button" className="what" onClick={() => go(finding)}>
+            <button type="button" className={css.what} onClick={() => go(finding)}>
               <Said text={finding.message} />
-              <span className="code">
+              <span className={css.code}>
                 {finding.code}
                 {finding.line ? ` · line ${finding.line}` : ""}
               </span>
@@ -59,7 +60,7 @@ export function Problems({ store, state, findings }: { store: EditorStore; state
         );
       })}
       {findings.length === 0 && !state.fault ? (
-        <li className="none" data-testid="no-problems">
+        <li className={css.none} data-testid="no-problems">
           {state.checked === null ? "Checking." : "No problems found."}
         </li>
       ) : null}

@@ -9,10 +9,11 @@ import { object, Writer } from "../../document";
 import { Button } from "../../shared/Button";
 import { Compare } from "../../shared/code";
 import { Dialog } from "../../shared/Dialog";
-import { useLive } from "../../shared/live";
+import { useLive } from "../../shared/live-state";
 import { ErrorBox, Foreign } from "../../shared/parts";
 import { navigate } from "../../shared/router";
 import { oneLine } from "../../shared/text";
+import css from "./editor.module.css";
 import { isCleared } from "./SaveBar";
 import type { EditorState } from "./state";
 import type { EditorStore } from "./store";
@@ -61,16 +62,16 @@ export function Review({ store, state, onClose }: { store: EditorStore; state: E
     }
   };
   return (
-    <Dialog label="Review and save" onClose={onClose} className="review">
+    <Dialog label="Review and save" onClose={onClose} className={css.review}>
       <header>
         <h2>Review and save</h2>
         <span className="dim sm">
           {layer}, <span className="mono">{file}</span>
         </span>
       </header>
-      <div className="cols">
-        <section aria-label="What changes" className="things">
-          <p className="counts" data-testid="counts">
+      <div className={css.cols}>
+        <section aria-label="What changes" className={css.things}>
+          <p className={css.counts} data-testid="counts">
             {found
               ? `${found.added.length} added, ${found.removed.length} removed, ${found.changed.length} changed`
               : "Comparing."}
@@ -109,7 +110,7 @@ export function Review({ store, state, onClose }: { store: EditorStore; state: E
             </>
           )}
         </section>
-        <section aria-label="Lines" className="lines">
+        <section aria-label="Lines" className={css.lines}>
           {base === text ? (
             <p className="dim">The text is the same.</p>
           ) : (
@@ -118,7 +119,7 @@ export function Review({ store, state, onClose }: { store: EditorStore; state: E
         </section>
       </div>
       {cleared ? (
-        <label className="cleared">
+        <label className={css.cleared}>
           <span>
             {subject.name} has no sockets left. Type its name to remove the loadout from {file}.
           </span>
@@ -172,7 +173,7 @@ function Changes({ title, list }: { title: string; list: Change[] }) {
   return (
     <>
       <h3>{title}</h3>
-      <ul className="changes">
+      <ul className={css.changes}>
         {list.map((one) => (
           <li key={`${one.path} ${one.kind}`} data-testid="change" data-kind={one.kind}>
             <Foreign text={oneLine(one.name, 160)} />

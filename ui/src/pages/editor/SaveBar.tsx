@@ -7,6 +7,7 @@ import { Button } from "../../shared/Button";
 import { clock } from "../../shared/format";
 import { Foreign } from "../../shared/parts";
 import { Link } from "../../shared/router";
+import css from "./editor.module.css";
 import { type EditorState, readText } from "./state";
 import type { EditorStore } from "./store";
 
@@ -48,7 +49,7 @@ export function SaveBar(props: SaveBarProps) {
   const changes = history.past.length;
   const fresh = base === "";
   return (
-    <div className="save" data-testid="save-bar">
+    <div className={css.save} data-testid="save-bar">
       <Foreign as="h1" className="cut" text={subject.name} />
       {readOnly ? (
         <span className="sm dim" data-testid="save-state">

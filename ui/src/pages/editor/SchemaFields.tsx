@@ -2,6 +2,8 @@
 import { type ReactNode, useEffect, useState } from "react";
 import type { Json } from "../../api/generated";
 import { type Field, fieldAt, fieldNames, type JsonObject, object, strings } from "../../document";
+import { cx } from "../../shared/cx";
+import css from "./editor.module.css";
 import { NumberField, Pairs, SelectField, TextField } from "./fields";
 
 export type Put = (field: string[], value: Json | undefined) => void;
@@ -26,9 +28,9 @@ export function SchemaFields({ place, raw, names, off, put, usual = {}, within =
     const field = fieldAt([...place, name]);
     if (field.kind === "object")
       return (
-        <fieldset key={name} className="sub-fields">
+        <fieldset key={name} className={css.subFields}>
           <legend>{labelOf(name)}</legend>
-          <p className="hint">{field.about}</p>
+          <p className={css.hint}>{field.about}</p>
           <SchemaFields
             place={[...place, name]}
             raw={object(raw[name])}
@@ -41,9 +43,9 @@ export function SchemaFields({ place, raw, names, off, put, usual = {}, within =
         </fieldset>
       );
     return (
-      <div key={name} className={`kvrow schema${field.kind === "pairs" ? " pairs" : ""}`}>
-        <span className="k">{labelOf(name)}</span>
-        <div className="v">
+      <div key={name} className={cx(css.kvrow, css.schema, field.kind === "pairs" && css.pairs)}>
+        <span className={css.k}>{labelOf(name)}</span>
+        <div>
           <Control
             field={field}
             value={raw[name]}
@@ -54,7 +56,7 @@ export function SchemaFields({ place, raw, names, off, put, usual = {}, within =
             onChange={(value) => put(path, value)}
           />
         </div>
-        {says(field.about, name) ? <p className="hint">{field.about}</p> : null}
+        {says(field.about, name) ? <p className={css.hint}>{field.about}</p> : null}
       </div>
     );
   });
@@ -167,8 +169,8 @@ export function labelOf(name: string): string {
 export function Group({ title, open, children }: { title: string; open: boolean; children: ReactNode }) {
   const [shown, setShown] = useState(open);
   return (
-    <details className="f group" open={shown} onToggle={(event) => setShown(event.currentTarget.open)}>
-      <summary className="l" data-testid={`group-${title}`}>
+    <details className={cx(css.f, css.group)} open={shown} onToggle={(event) => setShown(event.currentTarget.open)}>
+      <summary className={css.l} data-testid={`group-${title}`}>
         {title}
       </summary>
       {shown ? children : null}

@@ -7,9 +7,11 @@ import { KindIcon } from "../../graph/Graph";
 import { Button } from "../../shared/Button";
 import { Dialog } from "../../shared/Dialog";
 import { FindField } from "../../shared/FindField";
+import palette from "../../shared/palette.module.css";
 import { Foreign } from "../../shared/parts";
 import { oneLine } from "../../shared/text";
 import { add, link, rename, type Where } from "./acts";
+import css from "./editor.module.css";
 import { SelectField } from "./fields";
 import { conditions, nameFault, targets } from "./options";
 import { badgeOf, fitting, grouped } from "./PalettePane";
@@ -51,7 +53,7 @@ export function AddSheet(props: { store: EditorStore; state: EditorState; where:
         ? `Add after ${where.after}`
         : "Add";
   return (
-    <Dialog label={title} onClose={onClose} className="palette">
+    <Dialog label={title} onClose={onClose} className={palette.palette}>
       <FindField
         data-testid="add-input"
         aria-label={title}
@@ -103,7 +105,7 @@ export function ConnectSheet(props: { store: EditorStore; state: EditorState; fr
   };
   const materia = state.loadout?.sockets.find((one) => one.id === from)?.materia;
   return (
-    <Dialog label={`Connect ${from}`} onClose={onClose} className="palette">
+    <Dialog label={`Connect ${from}`} onClose={onClose} className={palette.palette}>
       <div className="row">
         <span className="nowrap">
           {materia}, {from}
@@ -183,7 +185,7 @@ export function NameSheet({ title, text, label, testid, verb, look = "", from, f
     onName(name);
   };
   return (
-    <Dialog label={title} onClose={onClose} className="ask-sheet">
+    <Dialog label={title} onClose={onClose} className={css.askSheet}>
       <form onSubmit={done}>
         <h2>{title}</h2>
         <p className="dim">{text}</p>
@@ -196,7 +198,7 @@ export function NameSheet({ title, text, label, testid, verb, look = "", from, f
           onFocus={(event) => event.target.select()}
           onChange={(event) => setName(event.target.value)}
         />
-        {wrong ? <p className="err">{wrong}</p> : null}
+        {wrong ? <p className={css.err}>{wrong}</p> : null}
         <div className="foot">
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary" testid={`${testid}-done`} disabled={wrong !== null}>

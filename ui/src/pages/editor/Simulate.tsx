@@ -7,10 +7,12 @@ import type { Choice, ChosenEnd, Walk, WalkAsk } from "../../api/generated";
 import { object } from "../../document";
 import { client, pause } from "../../shared/ask";
 import { Button } from "../../shared/Button";
+import { cx } from "../../shared/cx";
 import { download } from "../../shared/download";
-import { useLive } from "../../shared/live";
+import { useLive } from "../../shared/live-state";
 import { ErrorBox, Foreign, Item } from "../../shared/parts";
 import { oneLine } from "../../shared/text";
+import css from "./editor.module.css";
 import type { Play } from "./explored";
 import { Said, SelectField } from "./fields";
 import type { EditorState } from "./state";
@@ -23,20 +25,6 @@ const words: Record<ChosenEnd, string> = {
   fails: "Fails",
   items: "Work items",
 };
-
-export interface Walked {
-  sockets: Set<string>;
-  edges: Set<string>;
-  now: Set<string>;
-}
-export function walkedBy(walk: Walk | null): Walked | null {
-  if (!walk) return null;
-  return {
-    sockets: new Set(walk.steps.map((step) => step.socket)),
-    edges: new Set(walk.steps.flatMap((step) => step.routes.flatMap((route) => route.edge ?? []))),
-    now: new Set(walk.asks.map((one) => one.socket)),
-  };
-}
 
 export function Simulate(props: {
   state: EditorState;
@@ -78,7 +66,7 @@ export function Simulate(props: {
   useEffect(() => {
     if (!chose.current) return;
     chose.current = false;
-    box.current?.querySelector<HTMLElement>(".ask button")?.focus();
+    box.current?.querySelector<HTMLElement>(`.${css.ask} button`)?.focus();
   }, [walk]);
   const next = useRef<HTMLButtonElement>(null);
   useEffect(() => {
@@ -95,8 +83,8 @@ export function Simulate(props: {
     client.fetchQuery(asked).then((answer) => setChoices(answer.choices), setRefused);
   };
   return (
-    <div className="walk" data-testid="simulate" ref={box}>
-      <div className="walkbar">
+    <div className={css.walk} data-testid="simulate" ref={box}>
+      <div className={css.walkbar}>
         <Button look="small" disabled={choices.length === 0} data-testid="walk-again" onClick={() => setChoices([])}>
           Begin again
         </Button>
@@ -128,7 +116,7 @@ export function Simulate(props: {
           value={walk?.script}
         />
         <input
-          className="field rules"
+          className={cx(css.rules, "field")}
           aria-label="Requirement ids that the case covers"
           title="Requirement ids that the case covers"
           value={rules}
@@ -142,7 +130,7 @@ export function Simulate(props: {
         />
       </div>
       {play ? (
-        <div className="playing" data-testid="playing">
+        <div className={css.playing} data-testid="playing">
           <span className="grow">
             <Said text={play.message} />
           </span>
@@ -169,7 +157,7 @@ export function Simulate(props: {
         </div>
       ) : null}
       {error || refused ? <ErrorBox error={error ?? refused} /> : null}
-      <ol className="steps" data-testid="steps">
+      <ol className={css.steps} data-testid="steps">
         {(walk?.steps ?? []).map((step, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place in the walk
           <li key={index} data-testid="step" data-socket={step.socket}>
@@ -180,7 +168,7 @@ export function Simulate(props: {
               {step.routes.map((route) => `${route.exit ? "exit " : ""}to ${route.to}`).join(", ") || "nothing follows"}
             </span>
             {answers[index] ? (
-              <span className="mono faint cut answer" title={answers[index]}>
+              <span className={cx(css.answer, "mono faint cut")} title={answers[index]}>
                 {oneLine(answers[index], 80)}
               </span>
             ) : null}
@@ -191,7 +179,7 @@ export function Simulate(props: {
         ))}
       </ol>
       {walk && walk.asks.length === 0 ? (
-        <p className={`verdict${walk.status === "failed" ? " bad" : ""}`} data-testid="walk-end">
+        <p className={cx(css.verdict, walk.status === "failed" && css.bad)} data-testid="walk-end">
           {walk.status === "completed" ? "The cast ends here, completed." : null}
           {walk.status === "failed"
             ? `The cast fails here. ${walk.message ?? walk.findings?.[0]?.message ?? ""}`
@@ -238,14 +226,14 @@ interface AskProps {
 function Ask({ ask, onChoose }: AskProps) {
   const [items, setItems] = useState(2);
   return (
-    <li className="ask" data-testid={`ask-${ask.socket}`}>
+    <li className={css.ask} data-testid={`ask-${ask.socket}`}>
       <span className="n">?</span>
       <Who of={ask} />
       {ask.outcomes.map((outcome) =>
         outcome === "items" ? (
           <span key={outcome} className="row">
             <input
-              className="field num"
+              className={cx(css.num, "field")}
               type="number"
               min={0}
               max={99}

@@ -2,6 +2,7 @@ import { innermost, object, type SocketDoc } from "../../document";
 import { Seg } from "../../shared/parts";
 import { rename, setSocket } from "./acts";
 import { EdgeRows } from "./EdgeRows";
+import css from "./editor.module.css";
 import { type FormProps, Found, NameField, Pairs, Part, Row, SelectField } from "./fields";
 import { conditions, nameFault, PARSES, targets } from "./options";
 import { SchemaFields, SchemaGroups } from "./SchemaFields";
@@ -65,7 +66,7 @@ export function SocketForm({ store, state, socket, findings }: FormProps & { soc
           }))}
           onChange={(value) => put("materia", value)}
         />
-        <div className="under">
+        <div className={css.under}>
           <Row label="Socket">
             <NameField
               label="Id of the socket"
@@ -95,7 +96,7 @@ export function SocketForm({ store, state, socket, findings }: FormProps & { soc
         hint={raw.routing === "all" ? "every one that matches is taken" : "the first that matches is taken"}
       >
         <EdgeRows store={store} state={state} socket={socket} />
-        <div className="under">
+        <div className={css.under}>
           <Row label="On failure">
             <SelectField
               label="On failure"

@@ -5,9 +5,11 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { Walk } from "../../api/generated";
 import { gridOf, type Selected, type Spot } from "../../document";
 import { useDrawing } from "../../graph/elk";
+import graph from "../../graph/graph.module.css";
 import { EDITOR } from "../../graph/layout";
 import { withSpots } from "../../graph/pinned";
-import { Button } from "../../shared/Button";
+import { Button, IconButton } from "../../shared/Button";
+import { cx } from "../../shared/cx";
 import { keep, kept } from "../../shared/kept";
 import { later } from "../../shared/later";
 import { useSearch } from "../../shared/router";
@@ -16,6 +18,7 @@ import { Canvas, type View } from "./Canvas";
 import { CopySheet } from "./CopySheet";
 import { Drawer, type DrawerTab } from "./Drawer";
 import { useExplored } from "./Explore";
+import css from "./editor.module.css";
 import type { Play } from "./explored";
 import { Inspector } from "./Inspector";
 import { LinkSheet } from "./LinkSheet";
@@ -25,10 +28,9 @@ import { PalettePane } from "./PalettePane";
 import { Review } from "./Review";
 import { SaveBar, saveReason } from "./SaveBar";
 import { AddSheet, ConnectSheet, RenameSheet } from "./Sheets";
-import { walkedBy } from "./Simulate";
 import { type EditorStore, useCheck, useEditor } from "./store";
 import { focusCard, useKeys } from "./useKeys";
-import { findingsOf, keyOf, matches, sizesFor } from "./views";
+import { findingsOf, keyOf, matches, sizesFor, walkedBy } from "./views";
 
 const NOTICE_MS = 8000;
 
@@ -116,7 +118,7 @@ export function Workbench({ store }: { store: EditorStore }) {
   };
 
   return (
-    <div className={`editor${narrow ? " narrow" : ""}`} data-testid="editor">
+    <div className={cx(css.editor, narrow && css.narrow)} data-testid="editor">
       <SaveBar
         store={store}
         state={state}
@@ -135,7 +137,7 @@ export function Workbench({ store }: { store: EditorStore }) {
         input={palette}
         onLink={(behind) => setSheet({ kind: "link", behind })}
       />
-      <section className="canvas graph" aria-label="Graph" data-testid="canvas">
+      <section className={cx(css.canvas, graph.graph)} aria-label="Graph" data-testid="canvas">
         {drawn ? (
           <Canvas
             store={store}
@@ -152,7 +154,7 @@ export function Workbench({ store }: { store: EditorStore }) {
           />
         ) : null}
         {state.selection.length > 1 && !sheet && !state.readOnly ? (
-          <div className="many" role="group" aria-label="Selection">
+          <div className={css.many} role="group" aria-label="Selection">
             <span className="sm">{state.selection.length} selected</span>
             <Button
               look="small"
@@ -170,13 +172,13 @@ export function Workbench({ store }: { store: EditorStore }) {
           </div>
         ) : null}
         {loadout && loadout.sockets.length === 0 ? (
-          <p className="blank" data-testid="blank">
+          <p className={css.blank} data-testid="blank">
             The loadout is empty. Press <kbd>A</kbd>, or drag a materia from the left.
           </p>
         ) : null}
         {sheet?.kind === "loop" ? <LoopStrip store={store} state={state} ids={sheet.ids} onClose={close} /> : null}
         {words === null ? null : (
-          <label className="finder">
+          <label className={css.finder}>
             <span className="sr">Find in the loadout</span>
             <input
               ref={finder}
@@ -196,18 +198,18 @@ export function Workbench({ store }: { store: EditorStore }) {
             <span className="faint sm" role="status" data-testid="found">
               {found ? `${found.size} of ${loadout?.sockets.length ?? 0}` : ""}
             </span>
-            <Button icon={X} look="quiet small icon" aria-label="Close" onClick={() => change({ find: null })} />
+            <IconButton icon={X} label="Close" onClick={() => change({ find: null })} />
           </label>
         )}
         {notice ? (
-          <div className="toast" role="status" data-testid="notice">
+          <div className={css.toast} role="status" data-testid="notice">
             <span>{notice.text}</span>
             {notice.undo ? (
-              <Button look="small" data-testid="toast-undo" onClick={() => store.undo()}>
+              <Button look="small" testid="toast-undo" onClick={() => store.undo()}>
                 Undo
               </Button>
             ) : null}
-            <Button icon={X} look="quiet small icon" aria-label="Close" onClick={() => store.patch({ notice: null })} />
+            <IconButton icon={X} label="Close" onClick={() => store.patch({ notice: null })} />
           </div>
         ) : null}
       </section>
@@ -256,7 +258,7 @@ function useSelection(selection: Selected[], change: (changes: Record<string, st
 }
 /** A card that was just added is drawn a moment later. */
 function focusLater(id: string, tries = 20): void {
-  const card = document.querySelector(`.editor [data-socket="${CSS.escape(id)}"]`);
+  const card = document.querySelector(`.${css.editor} [data-socket="${CSS.escape(id)}"]`);
   if (card) focusCard(id);
   else if (tries > 0) setTimeout(() => focusLater(id, tries - 1), 30);
 }

@@ -7,11 +7,10 @@ import { borderCrossing } from "../../graph/Graph";
 import type { Box, Drawn, Point } from "../../graph/layout";
 import { ringOf } from "../../graph/rows";
 import { materiaColor } from "../../shared/color";
-import type { CanvasProps } from "./Canvas";
 import { type LineEdge, wordsOf } from "./EditorLine";
 import type { EditorNode } from "./nodes";
 import type { EditorState } from "./state";
-import { cardNote, edgeNote, type Marks, rank, wordsWidth } from "./views";
+import { cardNote, edgeNote, type Marks, rank, type Walked, wordsWidth } from "./views";
 
 const place = (box: Box) => ({
   position: { x: box.x, y: box.y },
@@ -26,7 +25,7 @@ export function nodesOf(props: {
   drawn: Drawn;
   marks: Map<string, Marks>;
   found: Set<string> | null;
-  walked: CanvasProps["walked"];
+  walked: Walked | null;
   onLoop: (id: string) => void;
 }): EditorNode[] {
   const { state, drawn, marks, found, walked } = props;
@@ -100,7 +99,7 @@ export function edgesOf(props: {
   /** Words of an exploration. */
   explored: Map<string, string>;
   found: Set<string> | null;
-  walked: CanvasProps["walked"];
+  walked: Walked | null;
 }): LineEdge[] {
   const { state, drawn, findings, explored, found, walked } = props;
   const { loadout, selection } = state;

@@ -3,8 +3,10 @@
 import { Plus, X } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { Finding, Json } from "../../api/generated";
-import { Button } from "../../shared/Button";
+import { Button, IconButton } from "../../shared/Button";
+import { cx } from "../../shared/cx";
 import { Foreign } from "../../shared/parts";
+import css from "./editor.module.css";
 import type { EditorState } from "./state";
 import type { EditorStore } from "./store";
 
@@ -17,8 +19,8 @@ export interface FormProps {
 
 export function Part({ title, hint, children }: { title: string; hint?: string; children: ReactNode }) {
   return (
-    <section className="f">
-      <h3 className="l">
+    <section className={css.f}>
+      <h3 className={css.l}>
         {title}
         {hint ? <span className="faint">{hint}</span> : null}
       </h3>
@@ -29,9 +31,9 @@ export function Part({ title, hint, children }: { title: string; hint?: string; 
 
 export function Row({ label, children }: { label: string; children: ReactNode }) {
   return (
-    <div className="kvrow">
-      <span className="k">{label}</span>
-      <div className="v">{children}</div>
+    <div className={css.kvrow}>
+      <span className={css.k}>{label}</span>
+      <div>{children}</div>
     </div>
   );
 }
@@ -91,7 +93,7 @@ export function NameField(
           if (event.key === "Escape") setTyped(props.value);
         }}
       />
-      {fault ? <p className="err">{fault}</p> : null}
+      {fault ? <p className={css.err}>{fault}</p> : null}
     </>
   );
 }
@@ -189,10 +191,10 @@ export function Pairs(
   };
   const change = (index: number, row: [string, Json]) => write(rows.map((one, at) => (at === index ? row : one)));
   return (
-    <div className="pairs">
+    <div className={css.pairs}>
       {rows.map(([key, value], index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the name is what is being typed
-        <div className="pair" key={index}>
+        <div className={css.pair} key={index}>
           <input
             className="field mono"
             aria-label={`${props.names[0]} ${index + 1}`}
@@ -208,17 +210,16 @@ export function Pairs(
             disabled={props.disabled}
             onChange={(event) => change(index, [key, event.target.value])}
           />
-          <Button
+          <IconButton
             icon={X}
-            look="quiet small icon"
-            aria-label={`Remove ${key}`}
+            label={`Remove ${key}`}
             disabled={props.disabled}
             onClick={() => write(rows.filter((_, at) => at !== index))}
           />
         </div>
       ))}
       <Button
-        look="quiet small addline"
+        look={cx(css.addline, "quiet small")}
         disabled={props.disabled || rows.some(([name]) => name === "")}
         onClick={() => setRows([...rows, ["", ""]])}
       >
@@ -256,7 +257,7 @@ export function Found({ findings }: { findings: Finding[] }) {
   return findings.map((finding) => (
     <p
       key={`${finding.code}${finding.pointer}${finding.message}`}
-      className={`err st ${finding.severity === "error" ? "failed" : "needs_you"}`}
+      className={cx(css.err, "st", finding.severity === "error" ? "failed" : "needs_you")}
     >
       <Said text={finding.message} />
     </p>

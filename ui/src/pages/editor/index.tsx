@@ -6,7 +6,6 @@ import { readText } from "./state";
 import type { EditorStore } from "./store";
 import { useOpened } from "./useOpened";
 import { Workbench } from "./Workbench";
-import "./editor.css";
 
 export function Editor({ name }: { name: string }) {
   const { store, error } = useOpened("loadout", name, prepare);

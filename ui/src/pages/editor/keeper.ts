@@ -3,14 +3,20 @@
 import { Refusal } from "../../api/client";
 import { dropDraft, keepDraft } from "../../api/editor";
 import type { Draft, Json } from "../../api/generated";
-
 import { cleanMerge, readLoadout } from "../../document";
-import { draftId, readText } from "./state";
-import type { EditorStore } from "./store";
+import { draftId, type EditorState, readText } from "./state";
 import { forgetInTab, noteInTab } from "./tab";
 
 const KEEP_AFTER_MS = 120;
 const AGAIN_AFTER_MS = 1500;
+
+/** What is kept. */
+interface Edited {
+  readonly state: EditorState;
+  patch(part: Partial<EditorState>): void;
+  settle(text: string, base: string, hash: string, version?: number): void;
+  say(text: string): void;
+}
 
 export class Keeper {
   private timer: ReturnType<typeof setTimeout> | null = null;
@@ -19,7 +25,7 @@ export class Keeper {
   private acknowledged: string | null = null;
   private closed = false;
 
-  constructor(private readonly store: EditorStore) {
+  constructor(private readonly store: Edited) {
     if (store.state.kept.state === "kept") this.acknowledged = this.body();
     // The tab had more than the server.
     if (store.state.kept.state === "keeping") this.soon();
@@ -60,7 +66,7 @@ export class Keeper {
     const { text, history } = this.store.state;
     return JSON.stringify([text, history.past.length, history.future.length]);
   }
-  private note(part: Partial<EditorStore["state"]["kept"]>): void {
+  private note(part: Partial<EditorState["kept"]>): void {
     this.store.patch({ kept: { ...this.store.state.kept, ...part } });
   }
 

@@ -3,7 +3,10 @@ import { Handle, type Node, type NodeProps, Position } from "@xyflow/react";
 import { CircleAlert, Route, TriangleAlert } from "lucide-react";
 import { memo } from "react";
 import { Badges, KindIcon } from "../../graph/Graph";
+import graph from "../../graph/graph.module.css";
+import { cx } from "../../shared/cx";
 import { oneLine } from "../../shared/text";
+import css from "./editor.module.css";
 import type { Marks } from "./views";
 
 export interface CardData extends Record<string, unknown> {
@@ -43,10 +46,10 @@ export function Badge({ marks }: { marks: Marks | undefined }) {
   if (count + explored === 0) return null;
   const Icon = errors ? CircleAlert : TriangleAlert;
   return (
-    <span className="founds">
+    <span className={css.founds}>
       {explored > 0 ? (
         <span
-          className={`found st ${notable ? "needs_you" : "idle"}`}
+          className={cx(css.found, "st", notable ? "needs_you" : "idle")}
           title="Found by Explore"
           data-testid="explored-mark"
         >
@@ -56,7 +59,7 @@ export function Badge({ marks }: { marks: Marks | undefined }) {
         </span>
       ) : null}
       {count > 0 ? (
-        <span className={`found st ${errors ? "failed" : "needs_you"}`}>
+        <span className={cx(css.found, "st", errors ? "failed" : "needs_you")}>
           <Icon className="ico s" />
           {count}
           <span className="sr">{errors ? " errors" : " warnings"}</span>
@@ -73,45 +76,55 @@ const Card = memo(({ data }: NodeProps<CardNode>) => {
       <div
         role="button"
         tabIndex={0}
-        className={`card st idle ${kind}${selected ? " sel" : ""}${entry ? " entry" : ""}${dim ? " dimmed" : ""}${lit ? " lit" : ""}${now ? " now" : ""} nopan`}
+        className={cx(
+          graph.card,
+          "st idle",
+          kind,
+          selected && graph.sel,
+          entry && graph.entry,
+          dim && css.dimmed,
+          lit && graph.lit,
+          now && css.now,
+          "nopan",
+        )}
         aria-pressed={selected}
         data-testid={`card-${id}`}
         data-socket={id}
       >
         {entry ? (
-          <i className="start">
+          <i className={graph.start}>
             <span className="sr">entry</span>
           </i>
         ) : null}
         <Badges generator={generator} consumer={consumer} />
-        {color ? <i className="spine" style={{ background: color }} /> : null}
+        {color ? <i className={graph.spine} style={{ background: color }} /> : null}
         {gate ? (
-          <svg className="gate" viewBox="0 0 18 18" aria-hidden="true">
+          <svg className={graph.gate} viewBox="0 0 18 18" aria-hidden="true">
             <path d="M9 1.500 15.500 5.250v7.500L9 16.500 2.500 12.750v-7.500z" />
           </svg>
         ) : null}
         <Badge marks={marks} />
-        <span className="h">
+        <span className={graph.h}>
           <KindIcon kind={kind} color={color} />
-          <span className="t">{oneLine(title, 80)}</span>
+          <span className={graph.t}>{oneLine(title, 80)}</span>
         </span>
-        <span className="m">
+        <span className={graph.m}>
           <span className="mono cut">{id}</span>
           <span className="cut">{note}</span>
         </span>
       </div>
-      <Handle type="target" position={Position.Left} className="port" aria-hidden="true" />
-      <Handle type="source" position={Position.Right} className="port" aria-hidden="true" />
+      <Handle type="target" position={Position.Left} className={css.port} aria-hidden="true" />
+      <Handle type="source" position={Position.Right} className={css.port} aria-hidden="true" />
     </>
   );
 });
 
 const Region = memo(({ data }: NodeProps<RegionNode>) => (
-  <div className={`region${data.selected ? " sel" : ""}`} data-testid={`region-${data.id}`}>
+  <div className={cx(graph.region, data.selected && graph.sel)} data-testid={`region-${data.id}`}>
     <Handle type="source" position={Position.Right} isConnectable={false} aria-hidden="true" />
     <button
       type="button"
-      className="rtitle nopan"
+      className={cx(graph.rtitle, "nopan")}
       aria-pressed={data.selected}
       data-testid={`loop-${data.id}`}
       onClick={() => data.onSelect(data.id)}
@@ -125,9 +138,9 @@ const Region = memo(({ data }: NodeProps<RegionNode>) => (
 ));
 
 const End = memo(({ data }: NodeProps<EndNode>) => (
-  <div className={`ring-box${data.fails ? " fails" : ""}`} data-testid={data.fails ? "fail" : "end"}>
-    <Handle type="target" position={Position.Left} className="port" aria-hidden="true" />
-    <div className="ring" />
+  <div className={cx(graph.ringBox, data.fails && graph.fails)} data-testid={data.fails ? "fail" : "end"}>
+    <Handle type="target" position={Position.Left} className={css.port} aria-hidden="true" />
+    <div className={graph.ring} />
     <span className="faint xs">{data.fails ? "fail" : "end"}</span>
   </div>
 ));

@@ -15,6 +15,7 @@ import {
   type Where,
 } from "./acts";
 import type { View } from "./Canvas";
+import css from "./editor.module.css";
 import type { EditorStore } from "./store";
 
 export interface KeyActs {
@@ -43,7 +44,9 @@ export function focusCard(id: string, from: Element | null = null): void {
     const now = document.activeElement as HTMLElement | null;
     if (document.querySelector("dialog[open]")) return;
     if ((now?.isContentEditable || now?.matches("input, textarea, select")) && now !== from) return;
-    document.querySelector<HTMLElement>(`.editor [data-socket="${CSS.escape(id)}"]`)?.focus({ preventScroll: true });
+    document
+      .querySelector<HTMLElement>(`.${css.editor} [data-socket="${CSS.escape(id)}"]`)
+      ?.focus({ preventScroll: true });
   });
 }
 
@@ -159,7 +162,7 @@ function plainKey(event: KeyboardEvent, acts: KeyActs): boolean {
 /** Into the inspector, unless a button was pressed. */
 function enterInspector(event: KeyboardEvent): boolean {
   const target = event.target as HTMLElement;
-  if (target.closest("button, a, summary") || !target.closest(".editor, body")) return false;
+  if (target.closest("button, a, summary") || !target.closest(`.${css.editor}, body`)) return false;
   document.querySelector<HTMLElement>("[data-inspector] [role=tabpanel] :is(select, input, textarea, button)")?.focus();
   return true;
 }

@@ -1,7 +1,6 @@
 // What is seen of a loadout: findings by the thing they are about, words on lines, matches of a search.
-import type { Finding } from "../../api/generated";
-import type { MateriaInfo } from "../../document";
-import { edgeById, type Loadout, object, type Selected, thingAt } from "../../document";
+import type { Finding, Walk } from "../../api/generated";
+import { edgeById, type Loadout, type MateriaInfo, object, type Selected, thingAt } from "../../document";
 import { EDITOR, type Sizes } from "../../graph/layout";
 import type { EditorState } from "./state";
 
@@ -107,4 +106,19 @@ export function matches(state: EditorState, words: string): Set<string> | null {
     if (text.toLowerCase().includes(wanted)) found.add(socket.id);
   }
   return found;
+}
+
+/** What a walk went over, and where it is. */
+export interface Walked {
+  sockets: Set<string>;
+  edges: Set<string>;
+  now: Set<string>;
+}
+export function walkedBy(walk: Walk | null): Walked | null {
+  if (!walk) return null;
+  return {
+    sockets: new Set(walk.steps.map((step) => step.socket)),
+    edges: new Set(walk.steps.flatMap((step) => step.routes.flatMap((route) => route.edge ?? []))),
+    now: new Set(walk.asks.map((one) => one.socket)),
+  };
 }

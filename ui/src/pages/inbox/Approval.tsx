@@ -7,6 +7,7 @@ import { ActButton, Confirm } from "../../shared/ActButton";
 import { type Act, commandLine } from "../../shared/acts";
 import { useGet } from "../../shared/ask";
 import { Cli } from "../../shared/Cli";
+import { cx } from "../../shared/cx";
 import { dayOrClock, duration } from "../../shared/format";
 import { castPath } from "../../shared/live";
 import { ErrorBox, Foreign, Reading } from "../../shared/parts";
@@ -14,8 +15,9 @@ import { Link } from "../../shared/router";
 import { Check, Fact } from "../../shared/Table";
 import { oneLine, pieces } from "../../shared/text";
 import { Whole } from "../../shared/Whole";
-import type { CardProps } from ".";
 import { Changed } from "./Changed";
+import css from "./inbox.module.css";
+import type { CardProps } from "./props";
 import { targetOf } from "./target";
 
 const ANSWERS = [
@@ -62,10 +64,10 @@ export function Approval({ item, onAnswered }: CardProps) {
   };
   return (
     <>
-      <div className="ibody">
+      <div className={css.ibody}>
         {refused ? <Refused {...refused} /> : null}
         <p className="sub">{refused ? "This was refused" : "Exactly this will run, once"}</p>
-        <div className="argv" data-testid="argv">
+        <div className={css.argv} data-testid="argv">
           {isArgv
             ? runs.map((word, index) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: words of a command have no other name
@@ -83,13 +85,13 @@ export function Approval({ item, onAnswered }: CardProps) {
             )}
           </span>
         </div>
-        <div className="two">
+        <div className={css.two}>
           <div>
             <p className="sub">Input</p>
             <GivenText given={given.data ?? null} />
             {given.error ? <ErrorBox error={given.error} /> : null}
           </div>
-          <dl className="facts plainfacts">
+          <dl className={cx(css.plainfacts, "facts")}>
             <Fact name="Socket" className="mono">
               <Foreign text={node} mixed />
             </Fact>
@@ -116,7 +118,7 @@ export function Approval({ item, onAnswered }: CardProps) {
         <Changed item={item} project={target.project} />
         {refused ? null : (
           <>
-            <div className="three">
+            <div className={css.three}>
               {ANSWERS.map(([title, text]) => (
                 <div key={title}>
                   <strong>{title}</strong>
@@ -193,7 +195,7 @@ const actors: Record<string, string> = {
 
 function Refused({ by, at, reason, seq }: { by: string; at: string; reason?: string | null; seq: number }) {
   return (
-    <div className="refused" data-testid="refused">
+    <div className={css.refused} data-testid="refused">
       <strong>{actors[by] ?? oneLine(by, 60)} refused this</strong>{" "}
       <span className="dim">
         {dayOrClock(at, Date.now())}, event {seq}

@@ -10,7 +10,8 @@ import { BOUNDS } from "../../shared/bounds";
 import { Cli } from "../../shared/Cli";
 import { count, money } from "../../shared/format";
 import { ErrorBox, Foreign, Meter } from "../../shared/parts";
-import type { CardProps } from ".";
+import css from "./inbox.module.css";
+import type { CardProps } from "./props";
 import { StopCast } from "./StopCast";
 import { targetOf } from "./target";
 
@@ -34,15 +35,15 @@ export function BudgetCard({ item, onAnswered }: CardProps) {
   const act: Act = { do: "budget", budget: changed };
   return (
     <>
-      <div className="ibody">
+      <div className={css.ibody}>
         <p>
           <Foreign text={item.message} />. Its inputs are kept.
         </p>
         {view.error ? <ErrorBox error={view.error} /> : null}
         {usage ? (
-          <div className="budgets">
+          <div className={css.budgets}>
             {BOUNDS.filter(({ field }) => now?.[field]).map(({ field, name, of }) => (
-              <div className="brow" key={field}>
+              <div className={css.brow} key={field}>
                 <label htmlFor={`${item.castId}-${field}`}>{name}</label>
                 <span className="dim sm">
                   {spoken(of, usage[of])} of {spoken(of, now?.[field])}

@@ -9,6 +9,7 @@ import { DiffView } from "../../shared/DiffView";
 import { castPath } from "../../shared/live";
 import { Foreign } from "../../shared/parts";
 import { Link } from "../../shared/router";
+import css from "./inbox.module.css";
 
 const LOOK_BACK = 20;
 
@@ -45,7 +46,7 @@ export function Changed({ item, project }: { item: InboxItem; project: string | 
         What <Foreign text={turn.materia} /> changed before,{" "}
         <Link to={castPath(item, { socket: turn.socket, turn: turn.seq, tab: "files" })}>event {turn.seq}</Link>
       </p>
-      <div className="changed">
+      <div className={css.changed}>
         <DiffView text={text} />
       </div>
     </section>

@@ -6,9 +6,11 @@ import { field } from "../../api/events";
 import { ActButton } from "../../shared/ActButton";
 import { type Act, commandLine } from "../../shared/acts";
 import { Cli } from "../../shared/Cli";
+import { cx } from "../../shared/cx";
 import { ErrorBox, Item } from "../../shared/parts";
 import { plain } from "../../shared/text";
-import type { CardProps } from ".";
+import css from "./inbox.module.css";
+import type { CardProps } from "./props";
 import { events, targetOf } from "./target";
 
 /** What an answer says, where it is an object with a context; else all of it. */
@@ -30,7 +32,7 @@ function Said({ output }: { output: string }) {
     <>
       {text ? <div className="text prose">{plain(text)}</div> : null}
       {items.length > 0 ? (
-        <ol className="plan">
+        <ol className={css.plan}>
           {items.map((title, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: items are named by their place
             <li key={index}>
@@ -66,11 +68,11 @@ export function Conversation({ item, onAnswered }: CardProps) {
   const finish: Act = { do: "continue", ...(item.node ? { node: item.node } : {}) };
   return (
     <>
-      <div className="ibody talk">
+      <div className={cx(css.ibody, css.talk)}>
         {talk.error ? <ErrorBox error={talk.error} /> : null}
         {(talk.data ?? []).map((event) => (
-          <div key={event.seq} className={event.type === "message.received" ? "you" : ""}>
-            <span className="who">
+          <div key={event.seq} className={event.type === "message.received" ? css.you : ""}>
+            <span className={css.who}>
               <strong>{event.type === "message.received" ? "You" : item.node}</strong>
               <span className="faint sm">event {event.seq}</span>
             </span>

@@ -3,7 +3,8 @@ import { ActButton } from "../../shared/ActButton";
 import { type Act, commandLine } from "../../shared/acts";
 import { Cli } from "../../shared/Cli";
 import { Foreign } from "../../shared/parts";
-import type { CardProps } from ".";
+import css from "./inbox.module.css";
+import type { CardProps } from "./props";
 import { targetOf } from "./target";
 
 /** Anything else: what the server says can be done. */
@@ -13,7 +14,7 @@ export function OtherCard({ item, onAnswered }: CardProps) {
   const acts = item.next.filter((act) => !["say", "nodeBudget"].includes(act.do)) as Act[];
   return (
     <>
-      <div className="ibody">
+      <div className={css.ibody}>
         <Foreign as="p" text={item.message} />
       </div>
       <footer>

@@ -14,7 +14,8 @@ import { castPath } from "../../shared/live";
 import { ErrorBox, Foreign } from "../../shared/parts";
 import { Link } from "../../shared/router";
 import { oneLine, plain } from "../../shared/text";
-import type { CardProps } from ".";
+import css from "./inbox.module.css";
+import type { CardProps } from "./props";
 import { StopCast } from "./StopCast";
 import { events, targetOf } from "./target";
 
@@ -42,10 +43,10 @@ export function Stall({ item, onAnswered }: CardProps) {
   const same = shown.length === 2 && output(shown[0]?.end) === output(shown[1]?.end);
   return (
     <>
-      <div className="ibody">
+      <div className={css.ibody}>
         <Foreign as="p" text={item.message} />
         {evidence.error ? <ErrorBox error={evidence.error} /> : null}
-        <div className="pair" data-testid="evidence">
+        <div className={css.pair} data-testid="evidence">
           {shown.map((one) => (
             <figure key={one.seq}>
               <figcaption className="row sm">

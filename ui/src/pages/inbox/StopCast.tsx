@@ -1,6 +1,6 @@
 // Ends a cast that waits, after one more question.
 import { Confirm } from "../../shared/ActButton";
-import type { CardProps } from ".";
+import type { CardProps } from "./props";
 import { targetOf } from "./target";
 
 export function StopCast({ item, testid, onAnswered }: CardProps & { testid: string }) {

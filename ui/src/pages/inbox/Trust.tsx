@@ -4,6 +4,7 @@ import type { TrustItem, TrustList } from "../../api/generated";
 import { useGet, useOnce } from "../../shared/ask";
 import { Button } from "../../shared/Button";
 import { ErrorBox, Foreign, State } from "../../shared/parts";
+import css from "./inbox.module.css";
 
 export function TrustCards() {
   const trust = useGet<TrustList>("/trust");
@@ -13,7 +14,7 @@ export function TrustCards() {
   );
   const items = trust.data?.items ?? [];
   return items.map((item) => (
-    <article key={item.hash} className="icard" data-testid="trust-card">
+    <article key={item.hash} className={css.icard} data-testid="trust-card">
       <header>
         <div className="row">
           <State state="needs_you" word="Trust" />
@@ -23,7 +24,7 @@ export function TrustCards() {
           The project's configuration · <span className="mono">{item.hash.slice(0, 12)}</span>
         </p>
       </header>
-      <div className="ibody">
+      <div className={css.ibody}>
         <p className="sub">What it would run</p>
         <ul className="runs">
           {item.runs.map((run) => (

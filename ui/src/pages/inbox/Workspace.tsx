@@ -3,7 +3,8 @@ import { ActButton } from "../../shared/ActButton";
 import { type Act, commandLine } from "../../shared/acts";
 import { Cli } from "../../shared/Cli";
 import { Foreign } from "../../shared/parts";
-import type { CardProps } from ".";
+import css from "./inbox.module.css";
+import type { CardProps } from "./props";
 import { targetOf } from "./target";
 
 const GO_ON: Act = { do: "resume" };
@@ -13,7 +14,7 @@ export function WorkspaceCard({ item, onAnswered }: CardProps) {
   const target = targetOf(item);
   return (
     <>
-      <div className="ibody">
+      <div className={css.ibody}>
         <Foreign as="p" text={item.message} />
         <Cli words={commandLine(item.castId, GO_ON)} project={target.project} />
         <Cli words={commandLine(item.castId, PUT_BACK)} project={target.project} />

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { get, segment } from "../../api/client";
 import type { CastView, InboxItem, SocketState } from "../../api/generated";
+import { cx } from "../../shared/cx";
 import { ago, clock } from "../../shared/format";
 import { castPath, refreshInbox, useInbox, useNow } from "../../shared/live";
 import { Foreign, Mark, State } from "../../shared/parts";
@@ -14,11 +15,12 @@ import { useKeydown } from "../../shared/useKeydown";
 import { Approval } from "./Approval";
 import { BudgetCard } from "./Budget";
 import { Conversation } from "./Conversation";
+import css from "./inbox.module.css";
 import { OtherCard } from "./Other";
+import type { CardProps } from "./props";
 import { Stall } from "./Stall";
 import { TrustCards } from "./Trust";
 import { WorkspaceCard } from "./Workspace";
-import "./inbox.css";
 
 const risk: Record<string, number> = { trust: 0, approval: 1, stall: 3, multi_turn: 2, budget: 4, manual: 5 };
 const titles: Record<string, string> = {
@@ -105,8 +107,8 @@ export function Inbox() {
   const nameOf = useNames(items);
   const casts = new Set(items.map((item) => item.castId)).size;
   return (
-    <div className="inbox" data-testid="inbox-page">
-      <section className="index" aria-label="Waiting casts">
+    <div className={css.inbox} data-testid="inbox-page">
+      <section className={css.index} aria-label="Waiting casts">
         <header>
           <h1>Inbox</h1>
           <p className="dim">
@@ -133,7 +135,7 @@ export function Inbox() {
                     </span>
                     <span className="faint sm nowrap">{item.since ? ago(now - Date.parse(item.since)) : ""}</span>
                   </span>
-                  <Foreign as="span" className="sm dim cut req" text={oneLine(item.request, 120)} />
+                  <Foreign as="span" className={cx(css.req, "sm dim cut")} text={oneLine(item.request, 120)} />
                 </span>
               </button>
             </li>
@@ -142,7 +144,7 @@ export function Inbox() {
         {answered.length > 0 ? (
           <>
             <p className="sub">Answered here</p>
-            <ul className="answered">
+            <ul className={css.answered}>
               {answered.map((one) => (
                 <li key={one.key} className="dim sm row">
                   <Foreign as="span" className="grow cut" text={one.text} />
@@ -157,10 +159,10 @@ export function Inbox() {
           <kbd>J</kbd> <kbd>K</kbd> next, previous · <kbd>Y</kbd> <kbd>N</kbd> approve, deny
         </p>
       </section>
-      <section className="cards" aria-label="Answers">
+      <section className={css.cards} aria-label="Answers">
         <TrustCards />
         {gone.map(({ item, at }) => (
-          <article key={keyOf(item)} className="icard gone" data-testid={`gone-${item.castId}`}>
+          <article key={keyOf(item)} className={cx(css.icard, css.gone)} data-testid={`gone-${item.castId}`}>
             <header>
               <div className="row">
                 <State state="done" word="Answered elsewhere" />
@@ -182,7 +184,7 @@ export function Inbox() {
         {items.map((item) => (
           <article
             key={keyOf(item)}
-            className="icard"
+            className={css.icard}
             aria-label={titleOf(item, nameOf(item))}
             aria-current={item === current}
             data-testid={`inbox-${item.castId}`}
@@ -251,11 +253,6 @@ function useNames(items: InboxItem[]): (item: InboxItem) => string {
     },
   });
   return (item) => oneLine(read.data?.get(item.castId)?.[item.node ?? ""]?.materia ?? item.node ?? "", 60);
-}
-
-export interface CardProps {
-  item: InboxItem;
-  onAnswered: (text: string) => void;
 }
 
 function Card(props: CardProps) {

@@ -1,4 +1,7 @@
 // One bound of a new cast, beside what past casts took.
+import { cx } from "../../shared/cx";
+import css from "./launch.module.css";
+
 /** Half and nine tenths of what past casts took. */
 export function usual(values: number[]): { half: number; most: number; all: number[] } | null {
   const sorted = values.filter((value) => value > 0).sort((a, b) => a - b);
@@ -19,7 +22,7 @@ export function Bound(props: {
   const limit = Number(props.value);
   const end = Math.max(limit || 0, range ? (range.all.at(-1) ?? 0) * 1.1 : 0) || 1;
   return (
-    <div className="bound">
+    <div className={css.bound}>
       <label htmlFor={id}>{props.name}</label>
       <input
         id={id}
@@ -30,7 +33,7 @@ export function Bound(props: {
         data-testid={id}
         onChange={(event) => props.onChange(event.target.value.replace(/[^0-9.]/g, ""))}
       />
-      <span className={`range${range || limit ? "" : " none"}`} aria-hidden="true">
+      <span className={cx(css.range, !(range || limit) && css.none)} aria-hidden="true">
         {range ? (
           <i style={{ left: `${(range.half / end) * 100}%`, width: `${((range.most - range.half) / end) * 100}%` }} />
         ) : null}

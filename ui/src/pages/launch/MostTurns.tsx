@@ -3,8 +3,10 @@
 import { segment } from "../../api/client";
 import type { BoundsBody } from "../../api/generated";
 import { useGet } from "../../shared/ask";
+import { cx } from "../../shared/cx";
 import { count, money, short } from "../../shared/format";
 import { Foreign } from "../../shared/parts";
+import css from "./launch.module.css";
 
 /** The bound in words. `budget` is the budget of turns that the person has typed. */
 export function mostTurns(bounds: BoundsBody, budget: number): string {
@@ -47,8 +49,8 @@ export function MostTurns({ project, loadout, budget }: { project: string; loado
   const words = mostTurns(bounds.data, own);
   const more = words.includes("n(") || words.includes("|") ? lists(bounds.data.cast.turns.formula) : "";
   return (
-    <p className="most sm" data-testid="most-turns">
-      <span className={bounds.data.bounded || own > 0 ? "bounds" : "bounds none"}>
+    <p className={cx(css.most, "sm")} data-testid="most-turns">
+      <span className={bounds.data.bounded || own > 0 ? css.bounds : cx(css.bounds, css.none)}>
         <Foreign text={words} />
       </span>{" "}
       <Foreign as="span" className="dim" text={[more, mostCost(bounds.data)].filter(Boolean).join(" ")} />

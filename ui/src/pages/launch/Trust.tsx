@@ -4,13 +4,14 @@ import type { TrustItem } from "../../api/generated";
 import { useOnce } from "../../shared/ask";
 import { Button } from "../../shared/Button";
 import { ErrorBox, Foreign } from "../../shared/parts";
+import css from "./launch.module.css";
 
 export function Trust({ items, project, onApproved }: { items: TrustItem[]; project: string; onApproved: () => void }) {
   const { run: approve, error } = useOnce(async () => {
     for (const item of items) await post("/trust", { project: item.project ?? project, hash: item.hash });
   }, onApproved);
   return (
-    <div className="trust" data-testid="trust-question">
+    <div className={css.trust} data-testid="trust-question">
       <strong>The programs that this cast would run are not approved</strong>
       <ul className="runs">
         {items

@@ -9,8 +9,10 @@ import { useGet, useOnce } from "../../shared/ask";
 import { Button } from "../../shared/Button";
 import { BOUNDS, type Bounds, NO_BOUNDS, usualBounds } from "../../shared/bounds";
 import { Cli } from "../../shared/Cli";
+import { cx } from "../../shared/cx";
 import { Dialog } from "../../shared/Dialog";
-import { castPath, useLive, useProjects } from "../../shared/live";
+import { castPath, useProjects } from "../../shared/live";
+import { useLive } from "../../shared/live-state";
 import { ErrorBox, Foreign, Seg } from "../../shared/parts";
 import { useProject, WhichProject } from "../../shared/project";
 import { navigate, useSearch } from "../../shared/router";
@@ -18,9 +20,9 @@ import { Check, Findings } from "../../shared/Table";
 import { oneLine } from "../../shared/text";
 import { useKeydown } from "../../shared/useKeydown";
 import { Bound } from "./Bound";
+import css from "./launch.module.css";
 import { MostTurns } from "./MostTurns";
 import { Trust } from "./Trust";
-import "./launch.css";
 
 const DRAFT = "materia.launch";
 
@@ -141,7 +143,7 @@ export function Launch({ onClose }: { onClose: () => void }) {
   const trust =
     error instanceof Refusal && error.problem.code === "trust_required" ? (error.problem.questions ?? []) : null;
   return (
-    <Dialog label="New cast" onClose={onClose} className="launch">
+    <Dialog label="New cast" onClose={onClose} className={css.launch}>
       <header className="row">
         <h2 className="grow">New cast</h2>
         <Button look="quiet" onClick={onClose}>
@@ -149,7 +151,7 @@ export function Launch({ onClose }: { onClose: () => void }) {
         </Button>
       </header>
       {place ? (
-        <div className="where" data-testid="launch-project">
+        <div className={css.where} data-testid="launch-project">
           <Foreign as="strong" text={place.name} />
           <Foreign as="span" className="mono dim cut" title={place.dir} text={place.dir} mixed />
           {projects.length > 1 ? (
@@ -165,9 +167,9 @@ export function Launch({ onClose }: { onClose: () => void }) {
       ) : (
         <WhichProject />
       )}
-      <div className="cols" hidden={!place}>
-        <div className="form">
-          <label htmlFor="request" className="lab">
+      <div className={css.cols} hidden={!place}>
+        <div className={css.form}>
+          <label htmlFor="request" className={css.lab}>
             Request
           </label>
           <textarea
@@ -179,9 +181,9 @@ export function Launch({ onClose }: { onClose: () => void }) {
             data-testid="request"
             onChange={(event) => set({ request: event.target.value })}
           />
-          <div className="pair2">
+          <div className={css.pair2}>
             <label>
-              <span className="lab">Agent</span>
+              <span className={css.lab}>Agent</span>
               <select
                 className="field"
                 value={here.provider}
@@ -199,7 +201,7 @@ export function Launch({ onClose }: { onClose: () => void }) {
               </select>
             </label>
             <label>
-              <span className="lab">
+              <span className={css.lab}>
                 Go on from <span className="faint">a cast, optional</span>
               </span>
               <select className="field" value={here.from} onChange={(event) => set({ from: event.target.value })}>
@@ -214,15 +216,15 @@ export function Launch({ onClose }: { onClose: () => void }) {
               </select>
             </label>
             <div>
-              <span className="lab">Pace</span>
+              <span className={css.lab}>Pace</span>
               <Seg label="Pace" now={draft.pace} onPick={(pace) => set({ pace })} items={PACES} />
             </div>
             <div>
-              <span className="lab">Mode</span>
+              <span className={css.lab}>Mode</span>
               <Seg label="Mode" now={draft.mode} onPick={(mode) => set({ mode })} items={MODES} />
             </div>
           </div>
-          <p className="lab">Work in</p>
+          <p className={css.lab}>Work in</p>
           <Seg
             label="Work in"
             now={workspace}
@@ -244,7 +246,7 @@ export function Launch({ onClose }: { onClose: () => void }) {
               <p className="faint sm">Your files stay as they are; the result is a branch that you can apply.</p>
             </>
           ) : null}
-          <p className="lab">
+          <p className={css.lab}>
             Budget <span className="faint">the cast waits for you when one is spent</span>
           </p>
           {chosen ? <MostTurns project={project} loadout={chosen.name} budget={draft.budget.maxTurns} /> : null}
@@ -284,14 +286,14 @@ export function Launch({ onClose }: { onClose: () => void }) {
             />
           ) : null}
         </div>
-        <div className="side">
-          <p className="lab" id="loadouts-label">
+        <div className={css.side}>
+          <p className={css.lab} id="loadouts-label">
             Loadout
           </p>
-          <ul className="choices" aria-labelledby="loadouts-label">
+          <ul className={css.choices} aria-labelledby="loadouts-label">
             {names.map((item) => (
               <li key={item.name}>
-                <label className={item === chosen ? "on" : ""}>
+                <label className={item === chosen ? css.on : ""}>
                   <input
                     type="radio"
                     name="loadout"
@@ -301,14 +303,18 @@ export function Launch({ onClose }: { onClose: () => void }) {
                   />
                   <span className="grow">
                     <span className="row">
-                      <span className="grow cut name">{oneLine(item.name, 60)}</span>
+                      <span className={cx(css.name, "grow cut")}>{oneLine(item.name, 60)}</span>
                       <span className="faint sm nowrap">
                         {item.layer}
                         {item.active ? ", active" : ""}
                       </span>
                     </span>
                     {item.description ? (
-                      <Foreign as="span" className="sm dim cut about" text={oneLine(item.description, 120)} />
+                      <Foreign
+                        as="span"
+                        className={cx(css.about, "sm dim cut")}
+                        text={oneLine(item.description, 120)}
+                      />
                     ) : null}
                   </span>
                 </label>
@@ -316,7 +322,7 @@ export function Launch({ onClose }: { onClose: () => void }) {
             ))}
           </ul>
           {loadouts.error ? <ErrorBox error={loadouts.error} /> : null}
-          <div className="picture">
+          <div className={css.picture}>
             {picture.data?.graph ? (
               <MiniGraph grid={picture.data.graph} label={`The graph of ${chosen?.name}`} />
             ) : picture.error ? (

@@ -17,9 +17,8 @@ import { type EditorStore, useCheck, useEditor } from "../editor/store";
 import { useOpened } from "../editor/useOpened";
 import { findingsOf } from "../editor/views";
 import { MateriaForm } from "./MateriaForm";
+import css from "./materia.module.css";
 import { TryIt } from "./TryIt";
-import "../editor/editor.css";
-import "./materia.css";
 
 const MergeView = later(async () => (await import("../editor/MergeView")).MergeView);
 
@@ -60,14 +59,14 @@ function Opened({ store }: { store: EditorStore }) {
     navigate(`/materia/${encodeURIComponent(nameOfCopy(store, name))}?begin=1&from=${encodeURIComponent(name)}`);
   const kind = raw.type === "utility" ? "utility" : "agent";
   return (
-    <div className="materia-editor" data-testid="materia-editor">
+    <div className={css.materiaEditor} data-testid="materia-editor">
       <SaveBar store={store} state={state} findings={findings} onReview={() => setReview(true)} onCopy={copy} />
-      <div className="forms" role="region" aria-label={`Fields of ${name}`} tabIndex={0}>
+      <div className={css.forms} role="region" aria-label={`Fields of ${name}`} tabIndex={0}>
         <MateriaForm store={store} raw={raw} kind={kind} readOnly={state.readOnly} />
         <Found findings={own} />
         {kind === "utility" ? <TryIt project={state.project} materia={name} saved={state.text === state.base} /> : null}
       </div>
-      <section className="beside" aria-label="Problems">
+      <section className={css.beside} aria-label="Problems">
         <h2 className="sm strong">
           Problems <span className="faint">{summary(findings)}</span>
         </h2>
@@ -75,7 +74,7 @@ function Opened({ store }: { store: EditorStore }) {
         <h2 className="sm strong">
           Used in <span className="faint">{uses.length === 0 ? "no loadout" : ""}</span>
         </h2>
-        <ul className="uses">
+        <ul className={css.uses}>
           {uses.map((use) => (
             <li key={`${use.loadout} ${use.socket}`}>
               <Link to={`/loadouts/${encodeURIComponent(use.loadout)}?sel=socket:${encodeURIComponent(use.socket)}`}>

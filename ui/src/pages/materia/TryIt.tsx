@@ -6,9 +6,11 @@ import { tryUtility } from "../../api/editor";
 import type { Json, Tried, TrustItem } from "../../api/generated";
 import { useOnce } from "../../shared/ask";
 import { Button } from "../../shared/Button";
-
+import { cx } from "../../shared/cx";
 import { duration } from "../../shared/format";
 import { ErrorBox, Foreign } from "../../shared/parts";
+import editor from "../editor/editor.module.css";
+import css from "./materia.module.css";
 
 export function TryIt({ project, materia, saved }: { project: string; materia: string; saved: boolean }) {
   const [input, setInput] = useState('{\n  "request": "try it",\n  "params": {}\n}');
@@ -39,8 +41,8 @@ export function TryIt({ project, materia, saved }: { project: string; materia: s
     }
   });
   return (
-    <section className="f" aria-label="Try it" data-testid="try-it">
-      <h3 className="l">
+    <section className={editor.f} aria-label="Try it" data-testid="try-it">
+      <h3 className={editor.l}>
         Try it<span className="faint">runs the real program in the project folder</span>
       </h3>
       <textarea
@@ -51,7 +53,7 @@ export function TryIt({ project, materia, saved }: { project: string; materia: s
         value={input}
         onChange={(event) => setInput(event.target.value)}
       />
-      <div className="row under">
+      <div className={cx(editor.under, "row")}>
         <Button
           look="small"
           data-testid="try"
@@ -62,7 +64,7 @@ export function TryIt({ project, materia, saved }: { project: string; materia: s
         </Button>
       </div>
       {question ? (
-        <div className="consent" data-testid="try-consent">
+        <div className={css.consent} data-testid="try-consent">
           <p>This would run on your machine:</p>
           {question.runs.map((one) => (
             <Foreign as="pre" className="text" key={one} text={one} />
@@ -79,7 +81,7 @@ export function TryIt({ project, materia, saved }: { project: string; materia: s
       ) : null}
       {error ? <ErrorBox error={error} /> : null}
       {result ? (
-        <div className="tried" data-testid="tried">
+        <div className={css.tried} data-testid="tried">
           <p className="sm">
             {result.error ? <Foreign text={result.error} /> : `Ended with ${result.exitCode}`}, after{" "}
             {duration(result.durationMs, true)}

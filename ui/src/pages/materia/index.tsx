@@ -10,6 +10,7 @@ import { MiniGraph } from "../../graph/MiniGraph";
 import { useGet } from "../../shared/ask";
 import { Button } from "../../shared/Button";
 import { Cli } from "../../shared/Cli";
+import { cx } from "../../shared/cx";
 import { useProjects } from "../../shared/live";
 import { ErrorBox, Foreign, Pick } from "../../shared/parts";
 import { useProject } from "../../shared/project";
@@ -19,7 +20,7 @@ import { oneLine } from "../../shared/text";
 import { startNew, templateNamed } from "../editor/begin";
 import { SelectField } from "../editor/fields";
 import { draftId } from "../editor/state";
-import "./materia.css";
+import css from "./materia.module.css";
 
 /** Which project, where there are several. */
 function ProjectPick({ project }: { project: string | null }) {
@@ -56,8 +57,8 @@ export function Loadouts() {
       !items.some((item) => draftId({ kind: "loadout", name: item.name }) === draft.id),
   );
   return (
-    <div className="library" data-testid="loadouts-page">
-      <section className="index" aria-label="Loadouts">
+    <div className={css.library} data-testid="loadouts-page">
+      <section className={css.index} aria-label="Loadouts">
         <header>
           <h1>Loadouts</h1>
           <p className="dim">A loadout says what runs, in which order, and what runs next.</p>
@@ -70,7 +71,7 @@ export function Loadouts() {
             <li key={item.name}>
               <button
                 type="button"
-                className="pickrow"
+                className={css.pickrow}
                 data-testid={`loadout-row-${item.name}`}
                 aria-current={item.name === wanted}
                 onClick={() => change({ show: item.name })}
@@ -86,7 +87,7 @@ export function Loadouts() {
             </li>
           ))}
           {unsaved.map((draft) => (
-            <li key={draft.id} className="sm dim unsaved">
+            <li key={draft.id} className={cx(css.unsaved, "sm dim")}>
               <Link to={`/loadouts/${encodeURIComponent(draft.id.split(".").slice(1, -1).join("."))}?begin=1`}>
                 {draft.id.split(".").slice(1, -1).join(".")}
               </Link>
@@ -120,7 +121,7 @@ export function Loadouts() {
               {one.data.graph?.sockets.length ?? 0} sockets
             </p>
             {one.data.graph ? (
-              <div className="bigpicture">
+              <div className={css.bigpicture}>
                 <MiniGraph grid={one.data.graph} sizes={MIDDLE} label={`The graph of ${one.data.name}`} />
               </div>
             ) : null}
@@ -175,7 +176,7 @@ function NewOne({ of, testid, taken, onBegin, children }: NewProps) {
     if (name.trim() && !isTaken) onBegin(name);
   };
   return (
-    <form className="newone" onSubmit={begin}>
+    <form className={css.newone} onSubmit={begin}>
       <input
         className="field"
         aria-label={`Name of a new ${of}`}
@@ -197,7 +198,7 @@ export function Materia() {
   const list = useGet<Catalog>(project ? "/materia" : null, { project });
   const items = list.data?.items ?? [];
   return (
-    <div className="page wide materia-list" data-testid="materia-page">
+    <div className={cx(css.materiaList, "page wide")} data-testid="materia-page">
       <h1>Materia</h1>
       <p className="dim">
         A materia is one behaviour: a prompt for an agent, or a program. Loadouts put them into sockets.

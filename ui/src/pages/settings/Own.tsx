@@ -4,6 +4,7 @@ import { BOUNDS, type Bounds, keepBounds, usualBounds } from "../../shared/bound
 import { type Notices, notices, wishNotices } from "../../shared/notify";
 import { Seg } from "../../shared/parts";
 import { applyTheme, type Theme, theme } from "../../shared/theme";
+import css from "./settings.module.css";
 
 export function Own() {
   const [look, setLook] = useState<Theme>(theme());
@@ -65,7 +66,7 @@ function Usual() {
   return (
     <>
       <p className="dim">New casts start with these bounds. A cast waits for you when a bound is spent.</p>
-      <div className="usual">
+      <div className={css.usual}>
         {BOUNDS.map(({ field, name }) => (
           <label key={field}>
             <span>{name}</span>

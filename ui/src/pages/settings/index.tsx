@@ -9,7 +9,6 @@ import { ErrorBox, Foreign, State } from "../../shared/parts";
 import { useProject, WhichProject } from "../../shared/project";
 import { Findings, Table } from "../../shared/Table";
 import { Own } from "./Own";
-import "./settings.css";
 
 export function Settings() {
   const projects = useProjects();
@@ -19,7 +18,7 @@ export function Settings() {
   const config = useGet<ConfigBody>(project ? "/config" : null, { project });
   const health = useGet<Alive>("/health");
   return (
-    <div className="page settings" data-testid="settings-page">
+    <div className="page" data-testid="settings-page">
       <h1>Settings</h1>
       <Own />
       <h2>Agents</h2>
@@ -54,7 +53,7 @@ export function Settings() {
           <li key={one.id}>
             <strong>{one.name}</strong> <span className="mono faint">{one.dir}</span>{" "}
             {one.problem ? (
-              <span className="bad" data-testid={`folder-problem-${one.id}`}>
+              <span data-testid={`folder-problem-${one.id}`}>
                 cannot be opened: <Foreign text={one.problem} />
               </span>
             ) : null}{" "}

@@ -5,13 +5,15 @@ import { get } from "../../api/client";
 import type { SpaceItem, WorkerBody, Workers as WorkersList } from "../../api/generated";
 import { counted } from "../../fold/view";
 import { Cli } from "../../shared/Cli";
-import { castPath, keyOf, useLive, useNow, useProjects } from "../../shared/live";
+import { cx } from "../../shared/cx";
+import { castPath, keyOf, useNow, useProjects } from "../../shared/live";
+import { useLive } from "../../shared/live-state";
 import { ErrorBox, Foreign, Reading, State } from "../../shared/parts";
 import { useProject } from "../../shared/project";
 import { Link } from "../../shared/router";
 import { type Column, Table } from "../../shared/Table";
 import { oneLine } from "../../shared/text";
-import "./workers.css";
+import css from "./workers.module.css";
 
 /** Signs of life are no events, so the list is asked for again and again. */
 const ASK_AGAIN_MS = 3000;
@@ -24,7 +26,7 @@ export function Workers() {
     refetchInterval: ASK_AGAIN_MS,
   });
   return (
-    <div className="page wide workers" data-testid="workers-page">
+    <div className={cx(css.workers, "page wide")} data-testid="workers-page">
       <h1>Workers</h1>
       {error ? <ErrorBox error={error} /> : null}
       {data ? null : <Reading />}
@@ -63,7 +65,7 @@ function Space({ space }: { space: SpaceItem }) {
         </p>
       ) : null}
       {space.workers.length === 0 && !space.problem ? (
-        <div className="none" data-testid="no-workers">
+        <div className={css.none} data-testid="no-workers">
           <p>
             <strong>No worker is there.</strong> A worker runs the casts of this space. Start one in the folder of the
             project, on this machine or on another one. Everyone who can write to the space can then run programs there.
@@ -112,18 +114,18 @@ function Row({ worker, project, now }: { worker: WorkerBody; project: string; no
       <td>
         {runs.length > 0 ? <Casts project={project} ids={runs} /> : <span className="faint">no casts</span>}
         {left.map((one) => (
-          <span className="left dim sm" key={one.castId}>
+          <span className={cx(css.left, "dim sm")} key={one.castId}>
             leaves <Casts project={project} ids={[one.castId]} />: <Foreign text={oneLine(one.why, 300)} />
           </span>
         ))}
       </td>
       <td>
         <Foreign text={oneLine(host, 100)} /> <span className="faint nowrap">process {pid}</span>
-        <Foreign as="span" className="note mono" text={oneLine(folder, 300)} />
+        <Foreign as="span" className={cx(css.note, "mono")} text={oneLine(folder, 300)} />
       </td>
       <td>
         {labels.length > 0 ? (
-          <span className="labels">
+          <span className={css.labels}>
             {labels.map((label) => (
               <Foreign as="span" className="tag" key={label} text={oneLine(label, 60)} />
             ))}
@@ -152,7 +154,7 @@ function seconds(ms: number): string {
 function Casts({ project, ids }: { project: string; ids: string[] }) {
   const casts = useLive((live) => live.casts);
   return (
-    <span className="casts-of">
+    <span className={css.castsOf}>
       {ids.map((castId) => (
         <Link key={castId} to={castPath({ castId, project })} title={castId} className="cut">
           <Foreign text={oneLine(casts.get(keyOf({ castId, project }))?.request ?? "", 80) || castId} />

@@ -240,7 +240,11 @@ impl Held {
             Looked::Forked(forked) => (forked.loaded().clone(), Place::Forked(forked)),
         };
         let missing = || Failure::storage(format!("cast `{}` has no beginning", found.id));
-        refuse_changes(options, loaded.run().created().ok_or_else(missing)?, &what)?;
+        let created = loaded.run().created().ok_or_else(missing)?;
+        refuse_changes(options, created, &what)?;
+        if matches!(place, Place::There(_)) {
+            project.refuse_elsewhere(&found, created)?;
+        }
         let before = loaded.run().agents().clone();
         let going_on = prepare::going_on(project, loaded, options)?;
         Ok((going_on, Hold { found, what, sender, before, place }))

@@ -40,6 +40,9 @@ const SIGN_INTERVAL: Duration = Duration::from_secs(3);
 /// A run that could not be driven here is tried again after this time.
 const AGAIN_AFTER: Duration = Duration::from_secs(30);
 
+/// A sign of life names so many of the runs that are left alone: it must fit into a message.
+const LEFT_ALONE_MAX: usize = 100;
+
 /// A worker chooses among so many times the runs that it can take.
 const AMONG: usize = 4;
 
@@ -71,6 +74,8 @@ pub struct Worker {
     driven: Vec<RunId>,
     tasks: JoinSet<(InTodo, Came)>,
     list: TodoList,
+    /// Whether the last look at the list failed.
+    away: bool,
     /// Runs that are not driven here, and since when.
     left_alone: HashMap<RunId, Left>,
 }
@@ -117,6 +122,7 @@ impl Worker {
             driven: Vec::new(),
             tasks: JoinSet::new(),
             list: TodoList::default(),
+            away: false,
             left_alone: HashMap::new(),
         })
     }
@@ -216,9 +222,22 @@ impl Worker {
     /// Takes runs off the list for which there is a free slot.
     async fn look(&mut self) {
         // A failed look is no reason to end; the next one may succeed, and reads the whole list.
-        let Ok(list) = self.place.journal.todo(std::mem::take(&mut self.list)).await else {
-            return;
+        let read = self.place.journal.todo(std::mem::take(&mut self.list)).await;
+        let before = std::mem::replace(&mut self.away, read.is_err());
+        let list = match read {
+            Ok(list) => list,
+            Err(error) => {
+                if !before {
+                    (self.place.say)(&format!(
+                        "the casts that wait cannot be read, and no more are taken until they can: {error}"
+                    ));
+                }
+                return;
+            }
         };
+        if before {
+            (self.place.say)("the casts that wait can be read again");
+        }
         self.left_alone.retain(|run, _| list.entries().iter().any(|entry| entry.run == *run));
         let (mut open, body) = (Vec::new(), self.body());
         for entry in list.entries() {
@@ -272,6 +291,7 @@ impl Worker {
             .map(|(run, left)| LeftAlone { cast_id: run.clone(), why: left.why.clone() })
             .collect();
         left_alone.sort_by(|a, b| a.cast_id.cmp(&b.cast_id));
+        left_alone.truncate(LEFT_ALONE_MAX);
         WorkerBody {
             name: self.name.clone(),
             host: host_name(),

@@ -38,6 +38,12 @@ pub(super) enum Came {
 pub(super) async fn take(place: Place, entry: InTodo, leaving: watch::Receiver<Leave>) -> Came {
     let InTodo { run, todo, .. } = &entry;
     let Some(todo) = todo.clone() else { return Came::Elsewhere };
+    // A claim writes to the run, also where an entry names one that never began.
+    match place.journal.head(run).await {
+        Ok(Some(_)) => {}
+        Ok(None) => return Came::LeftAlone("the space has no such cast".to_owned()),
+        Err(error) => return Came::LeftAlone(error.to_string()),
+    }
     let lease = match place.journal.claim(run).await {
         Ok(lease) => lease,
         Err(ClaimError::Held { .. }) => return Came::Elsewhere,

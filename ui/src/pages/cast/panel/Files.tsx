@@ -8,7 +8,8 @@ import { DiffView } from "../../../shared/DiffView";
 import { bytes } from "../../../shared/format";
 import { ErrorBox, Foreign, Reading } from "../../../shared/parts";
 import { Changes } from "../Changes";
-import type { PanelProps } from ".";
+import type { PanelProps } from "../props";
+import css from "../style.module.css";
 
 type FilesProps = Pick<PanelProps, "store" | "search" | "change"> & { full: TurnView | null };
 
@@ -33,7 +34,7 @@ export function FilesTab({ full, store, search, change }: FilesProps) {
     <>
       {changes}
       {changes ? <p className="sub">Files that the turn left</p> : null}
-      <ul className="files">
+      <ul className={css.files}>
         {files.map((file) => (
           <li key={file.path}>
             <Button look="quiet small" aria-pressed={file.path === name} onClick={() => change({ file: file.path })}>

@@ -7,12 +7,14 @@ import type { TurnView } from "../../../api/generated";
 import type { Turn } from "../../../fold";
 import { useGet } from "../../../shared/ask";
 import { type CastStore, useCast } from "../../../shared/cast-store";
+import { cx } from "../../../shared/cx";
 import { WordDiff } from "../../../shared/DiffView";
 import { bytes, count } from "../../../shared/format";
 import { JsonText } from "../../../shared/JsonTree";
 import { EventLink, Linked } from "../../../shared/Linked";
 import { CopyButton, Foreign, Reading, Seg } from "../../../shared/parts";
 import { sliceBytes } from "../../../shared/text";
+import css from "../style.module.css";
 
 /** Layers that bring a reason or an instruction are what a reader looks for. */
 const KEY_LAYERS = new Set(["tick", "rework", "instruction", "message", "said", "repair"]);
@@ -89,7 +91,7 @@ export function InputTab({ turn, full, turns, store, onEvent, reason }: InputPro
           {full.layers.map((layer) => (
             <section
               key={`${layer.name}${layer.start}`}
-              className={`layer${KEY_LAYERS.has(layer.name) ? " key" : ""}`}
+              className={cx(css.layer, KEY_LAYERS.has(layer.name) && css.key)}
               data-testid={`layer-${layer.name}`}
             >
               <header>
@@ -99,7 +101,7 @@ export function InputTab({ turn, full, turns, store, onEvent, reason }: InputPro
                     <Linked text={layer.origin} onEvent={onEvent} />
                   </span>
                 ) : null}
-                <span className="b">
+                <span className={css.b}>
                   bytes {layer.start}–{layer.end}
                 </span>
               </header>
@@ -111,7 +113,7 @@ export function InputTab({ turn, full, turns, store, onEvent, reason }: InputPro
         </div>
       ) : null}
       {earlier.length > 0 ? (
-        <section className="earlier">
+        <section className={css.earlier}>
           <h3>Sent earlier in this session</h3>
           <ul>
             {earlier.map((other) => (

@@ -9,13 +9,15 @@ import type { Envelope, Json, TurnView } from "../../../api/generated";
 import { type CastState, type Crossing, counted, crossings, itemTitle, nameOf, PAYLOAD_EVENTS } from "../../../fold";
 import { lineWords } from "../../../graph/lines";
 import type { Line } from "../../../graph/rows";
-import { Button } from "../../../shared/Button";
+import { Button, IconButton } from "../../../shared/Button";
 import { type CastStore, useCast } from "../../../shared/cast-store";
+import { cx } from "../../../shared/cx";
 import { isExported } from "../../../shared/exported";
 import { EventLink } from "../../../shared/Linked";
 import { ErrorBox, Foreign, Item, Reading } from "../../../shared/parts";
 import { oneLine } from "../../../shared/text";
 import { Whole } from "../../../shared/Whole";
+import css from "../style.module.css";
 
 /** Of a cast that is not held whole, so many of its newest events are looked through. */
 const LOOK_BACK = 5000;
@@ -55,26 +57,20 @@ export function LinePanel({ store, state, line, taken, change, onEvent }: LinePa
     place.current?.scrollIntoView({ block: "nearest" });
   }, []);
   return (
-    <aside className="panel" aria-label={`Line, ${title}`} data-testid="line-panel" ref={place}>
-      <div className="phead">
+    <aside className={css.panel} aria-label={`Line, ${title}`} data-testid="line-panel" ref={place}>
+      <div className={css.phead}>
         <div className="row">
           <ArrowRight className="ico" />
           <Foreign as="h2" className="cut grow" text={title} />
-          <Button
-            icon={X}
-            look="quiet small icon"
-            aria-label="Close"
-            data-testid="line-close"
-            onClick={() => change({ line: null })}
-          />
+          <IconButton icon={X} label="Close" testid="line-close" onClick={() => change({ line: null })} />
         </div>
-        <p className="dim sm line-facts">
+        <p className={cx(css.lineFacts, "dim sm")}>
           {lineWords[line.kind] ? `${lineWords[line.kind]}, ` : ""}
           {taken === 0 ? "not taken yet" : `taken ${counted(taken, "time")}`}
           {line.max ? `, at most ${line.max} for one item` : ""} · <span className="mono">{line.id}</span>
         </p>
       </div>
-      <section className="pbody" aria-label="Payloads" tabIndex={0}>
+      <section className={css.pbody} aria-label="Payloads" tabIndex={0}>
         {read.error ? <ErrorBox error={read.error} /> : null}
         {isEnd(line.to) ? (
           <p className="dim">The cast ends there: this line carries no payloads.</p>
@@ -82,7 +78,7 @@ export function LinePanel({ store, state, line, taken, change, onEvent }: LinePa
           <>
             <h3 className="sub">Waiting</h3>
             {waiting.length > 0 ? (
-              <ul className="payloads" data-testid="line-waits">
+              <ul className={css.payloads} data-testid="line-waits">
                 {rows(waiting)}
               </ul>
             ) : (
@@ -90,7 +86,7 @@ export function LinePanel({ store, state, line, taken, change, onEvent }: LinePa
             )}
             <h3 className="sub">Sent over this line</h3>
             {passed.length > 0 ? (
-              <ul className="payloads" data-testid="line-passed">
+              <ul className={css.payloads} data-testid="line-passed">
                 {rows(passed.slice(0, SHOWN))}
               </ul>
             ) : (

@@ -4,7 +4,7 @@ import type { TurnView } from "../../../api/generated";
 import { type Turn, waitsAt } from "../../../fold";
 import { count } from "../../../shared/format";
 import { plain } from "../../../shared/text";
-import type { PanelProps } from ".";
+import type { PanelProps } from "../props";
 
 type NowProps = PanelProps & { turn: Turn | undefined; full: TurnView | null };
 
@@ -41,7 +41,7 @@ export function NowTab({ socket, live, state, past, turn, full }: NowProps) {
           {waits} {waits === 1 ? "input waits" : "inputs wait"} here.
         </p>
       ) : null}
-      {full?.output && !past ? <div className="text faint-top">{plain(full.output)}</div> : null}
+      {full?.output && !past ? <div className="text">{plain(full.output)}</div> : null}
     </>
   );
 }

@@ -7,7 +7,8 @@ import { EventLink } from "../../../shared/Linked";
 import { CopyButton, Foreign, Reading, Seg } from "../../../shared/parts";
 import { Fact } from "../../../shared/Table";
 import { plain } from "../../../shared/text";
-import type { PanelProps } from ".";
+import type { PanelProps } from "../props";
+import css from "../style.module.css";
 
 type OutputProps = Pick<PanelProps, "onEvent" | "search" | "change"> & {
   turn: Turn | undefined;
@@ -51,7 +52,7 @@ export function OutputTab({ turn, full, onEvent, search, change }: OutputProps) 
         <CopyButton text={full.output ?? ""} label="Copy the output" />
       </div>
       {turn.reason ? <Foreign as="blockquote" className="reason" text={plain(turn.reason)} /> : null}
-      <div className="out" data-testid="output-text">
+      <div className={css.out} data-testid="output-text">
         {mode === "parsed" ? <JsonText value={full.parsed} /> : <pre className="text">{plain(full.output ?? "")}</pre>}
       </div>
       <dl className="facts">

@@ -12,7 +12,8 @@ import { isExported } from "../../../shared/exported";
 import { EventLink, Linked } from "../../../shared/Linked";
 import { ErrorBox, Foreign, Reading } from "../../../shared/parts";
 import { oneLine } from "../../../shared/text";
-import type { PanelProps } from ".";
+import type { PanelProps } from "../props";
+import css from "../style.module.css";
 
 export function WhyTab(props: PanelProps & { turn: Turn | undefined; newest: boolean }) {
   const { store, state, socket, past, onEvent, target, turn, newest } = props;
@@ -37,14 +38,14 @@ export function WhyTab(props: PanelProps & { turn: Turn | undefined; newest: boo
   const quiet = met.filter((one) => !shown.includes(one));
   return (
     <>
-      <p className="why-s" data-testid="why-sentence">
+      <p className={css.whyS} data-testid="why-sentence">
         <Linked text={answer.sentence} onEvent={onEvent} names={names} />
       </p>
       {lines}
       {answer.because.length > 0 ? (
         <>
           <h3 className="sub">{answer.ran ? "Why it ran" : "What is known"}</h3>
-          <ol className="chain">
+          <ol className={css.chain}>
             {answer.because.map((one) => (
               <li key={`${one.seq}${one.text}`}>
                 {one.seq ? <EventLink seq={one.seq} onEvent={onEvent} /> : <span />}
@@ -60,20 +61,20 @@ export function WhyTab(props: PanelProps & { turn: Turn | undefined; newest: boo
         {newest ? "Would another turn start now?" : `Would another have started at event ${at}?`}{" "}
         {answer.runnable ? "Yes" : `No, ${unmet.length} of ${answer.conditions.length} conditions do not hold`}
       </h3>
-      <ul className="cond">
+      <ul className={css.cond}>
         {[...unmet, ...shown].map((one) => (
-          <li key={one.name} className={one.holds ? "ok" : "no"}>
+          <li key={one.name} className={one.holds ? css.ok : "no"}>
             <span aria-hidden="true">{one.holds ? "✓" : "×"}</span>
-            <span className="k">{one.name}</span>
+            <span className={css.k}>{one.name}</span>
             <span>
               <Linked text={one.text} onEvent={onEvent} names={names} />
               {one.of?.map((part) => (
-                <span key={part.name} className="part">
+                <span key={part.name} className={css.part}>
                   <Linked text={part.text} onEvent={onEvent} names={names} />
                 </span>
               ))}
             </span>
-            <span className="evs">
+            <span className={css.evs}>
               {one.events.slice(0, 4).map((seq) => (
                 <EventLink key={seq} seq={seq} onEvent={onEvent} />
               ))}
@@ -81,9 +82,9 @@ export function WhyTab(props: PanelProps & { turn: Turn | undefined; newest: boo
           </li>
         ))}
         {quiet.length > 0 ? (
-          <li className="ok">
+          <li className={css.ok}>
             <span aria-hidden="true">✓</span>
-            <span className="rest">{quiet.map((one) => one.name).join(", ")}</span>
+            <span className={css.rest}>{quiet.map((one) => one.name).join(", ")}</span>
           </li>
         ) : null}
       </ul>
@@ -91,7 +92,7 @@ export function WhyTab(props: PanelProps & { turn: Turn | undefined; newest: boo
         <>
           <h3 className="sub">To let it run</h3>
           {answer.suggestion.steps.map((step) => (
-            <div key={step.text} className="step">
+            <div key={step.text} className={css.step}>
               <span className="dim sm">
                 <Linked text={step.text} onEvent={onEvent} names={names} />
               </span>
@@ -101,7 +102,7 @@ export function WhyTab(props: PanelProps & { turn: Turn | undefined; newest: boo
         </>
       ) : null}
       {!past && !isExported() && (state.status === "running" || state.status === "waiting") ? (
-        <div className="step">
+        <div className={css.step}>
           <Trigger state={state} target={target} socket={socket} />
         </div>
       ) : null}
@@ -125,7 +126,7 @@ function Arrivals({ store, state, turn, onEvent }: PanelProps & { turn: Turn }) 
   return (
     <>
       <h3 className="sub">Lines that brought its input</h3>
-      <ul className="arrivals" data-testid="arrivals">
+      <ul className={css.arrivals} data-testid="arrivals">
         {came.map((one) => (
           <li key={one.seq}>
             <EventLink seq={one.seq} onEvent={onEvent} />

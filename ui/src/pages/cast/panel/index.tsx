@@ -3,18 +3,19 @@
 import { ChevronLeft, ChevronRight, Columns2, Link as LinkIcon, X } from "lucide-react";
 import { segment } from "../../../api/client";
 import type { TurnView } from "../../../api/generated";
-import { type CastState, nameOf, sentBackBy, titled } from "../../../fold";
+import { nameOf, sentBackBy, titled } from "../../../fold";
 import { Badges, KindIcon } from "../../../graph/KindIcon";
-import type { Target } from "../../../shared/ActButton";
 import { useGet } from "../../../shared/ask";
-import { Button } from "../../../shared/Button";
-import type { CastStore, LiveText } from "../../../shared/cast-store";
+import { Button, IconButton } from "../../../shared/Button";
+import { cx } from "../../../shared/cx";
 import { isExported } from "../../../shared/exported";
 import { EventLink } from "../../../shared/Linked";
 import { CopyButton, ErrorBox, Foreign, Pick, State, Tabs } from "../../../shared/parts";
 import { turnPath } from "../../../shared/turnLink";
 import { usePaced } from "../../../shared/usePaced";
 import { useWide } from "../../../shared/useWide";
+import type { PanelProps } from "../props";
+import css from "../style.module.css";
 import { cardOf } from "../views";
 import { FilesTab } from "./Files";
 import { HistoryTab } from "./History";
@@ -24,20 +25,6 @@ import { OutputTab } from "./Output";
 import { WhyTab } from "./Why";
 
 export type PanelTab = "now" | "input" | "output" | "why" | "history" | "files";
-
-export interface PanelProps {
-  store: CastStore;
-  state: CastState;
-  past: boolean;
-  socket: string;
-  live: LiveText | undefined;
-  item: string | null;
-  search: URLSearchParams;
-  change: (changes: Record<string, string | number | null>, push?: boolean) => void;
-  onEvent: (seq: number) => void;
-  now: number;
-  target: Target;
-}
 
 /** How long a turn is shown before a newer one takes its place. */
 const READ_MS = 1000;
@@ -74,11 +61,11 @@ export function FocusPanel(props: PanelProps) {
   const output = <OutputTab {...{ turn, full, onEvent, search, change }} />;
   return (
     <aside
-      className="panel"
+      className={css.panel}
       aria-label={`${nameOf(state, socket)}${turn ? `, visit ${turn.visit}` : ""}`}
       data-testid="panel"
     >
-      <div className="phead">
+      <div className={css.phead}>
         <div className="row">
           <KindIcon kind={kind} color={card.color} />
           <Foreign as="h2" className="cut" text={nameOf(state, socket)} />
@@ -91,13 +78,13 @@ export function FocusPanel(props: PanelProps) {
           <State state={card.state} word={card.word} testid="panel-state" />
           <Button
             icon={X}
-            look="quiet small icon sheet-close"
+            look={cx(css.sheetClose, "quiet small icon")}
             aria-label="Close"
             data-testid="sheet-close"
             onClick={() => change({ socket: null, turn: null, item: null })}
           />
         </div>
-        <div className="turn">
+        <div className={css.turn}>
           {items.length > 0 ? (
             <Pick
               label="Item"
@@ -136,17 +123,16 @@ export function FocusPanel(props: PanelProps) {
           <span className="grow" />
           <Button
             icon={Columns2}
-            look="quiet small icon beside-only"
+            look={cx(css.besideOnly, "quiet small icon")}
             aria-label="Input and output side by side"
             title="Input and output side by side"
             aria-pressed={beside}
             data-testid="beside"
             onClick={() => change({ beside: beside ? null : "1" })}
           />
-          <Button
+          <IconButton
             icon={ChevronLeft}
-            look="quiet small icon"
-            aria-label="Previous turn"
+            label="Previous turn"
             disabled={place <= 0}
             onClick={() => change({ turn: turns[place - 1]?.seq ?? null, item: null })}
           />
@@ -174,7 +160,7 @@ export function FocusPanel(props: PanelProps) {
         />
       </div>
       <div
-        className="pbody"
+        className={css.pbody}
         id="tab-body"
         role="tabpanel"
         aria-labelledby={`tab-${tab}`}
@@ -186,7 +172,7 @@ export function FocusPanel(props: PanelProps) {
         ) : null}
         {tab === "now" ? <NowTab {...props} turn={turn} full={full} /> : null}
         {twice ? (
-          <div className="twice">
+          <div className={css.twice}>
             <section aria-label="Input">{input}</section>
             <section aria-label="Output">{output}</section>
           </div>

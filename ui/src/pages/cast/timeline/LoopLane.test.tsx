@@ -2,6 +2,7 @@
 import { cleanup, render } from "@testing-library/react";
 import { afterEach, expect, test } from "vitest";
 import { emptyState } from "../../../fold";
+import css from "../style.module.css";
 import { LoopLane } from "./LoopLane";
 
 afterEach(cleanup);
@@ -29,10 +30,10 @@ function lane(total: number) {
 
 test("a few items have their labels; of two hundred some share a bar, which says which", () => {
   const few = lane(4);
-  expect(few.querySelectorAll(".itlab")).toHaveLength(4);
+  expect(few.querySelectorAll(`.${css.itlab}`)).toHaveLength(4);
   cleanup();
   const many = lane(200);
-  expect(many.querySelectorAll(".bar.item")).toHaveLength(100);
-  expect(many.querySelectorAll(".itlab")).toHaveLength(0);
-  expect(many.querySelector(".bar.item")?.getAttribute("title")).toBe("WI-1 to WI-2");
+  expect(many.querySelectorAll(`.${css.bar}.${css.item}`)).toHaveLength(100);
+  expect(many.querySelectorAll(`.${css.itlab}`)).toHaveLength(0);
+  expect(many.querySelector(`.${css.bar}.${css.item}`)?.getAttribute("title")).toBe("WI-1 to WI-2");
 });

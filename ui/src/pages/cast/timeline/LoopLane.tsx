@@ -1,10 +1,11 @@
 // The lane of a loop: its items, one behind the other.
 import { memo } from "react";
 import { type CastState, itemIndex, itemKey, itemStates, type Turn } from "../../../fold";
+import { cx } from "../../../shared/cx";
 import { Item } from "../../../shared/parts";
 import { oneLine } from "../../../shared/text";
-import type { Places } from ".";
-import { shared } from "./scale";
+import css from "../style.module.css";
+import { type Places, shared } from "./scale";
 
 interface LoopLaneProps {
   state: CastState;
@@ -35,14 +36,14 @@ export function LoopLane({ state, id, depth, places, end }: LoopLaneProps) {
     return { key: itemKey(index), label: loop?.labels[index] ?? null, kind, from, to };
   });
   return (
-    <div className="lane-row">
-      <span className="lane-l" style={{ paddingLeft: depth * 16 }}>
+    <div className={css.laneRow}>
+      <span className={css.laneL} style={{ paddingLeft: depth * 16 }}>
         <span className="faint" aria-hidden="true">
           ↺
         </span>
         <span className="cut">{oneLine(id, 40)}</span>
       </span>
-      <div className="lane">
+      <div className={css.lane}>
         {shared(bars, places.room).map(({ key, label, kind, from, to, last }) => (
           <ItemBar
             key={key}
@@ -75,12 +76,12 @@ const ItemBar = memo(function ItemBar({ name, until, label, kind, left, width, n
   return (
     <>
       <span
-        className={`bar item st ${kind}`}
+        className={cx(css.bar, css.item, "st", kind)}
         title={`${oneLine(label ?? "", 120)} ${name}${until === name ? "" : ` to ${until}`}`.trim()}
         style={{ left, width }}
       />
       {named ? (
-        <span className="itlab cut" style={{ left, maxWidth: width }}>
+        <span className={cx(css.itlab, "cut")} style={{ left, maxWidth: width }}>
           <Item itemKey={name} title={label} />
         </span>
       ) : null}

@@ -6,10 +6,12 @@ import type { SocketState } from "../../../api/generated";
 import { type CastState, nameOf, type Turn } from "../../../fold";
 import { KindIcon } from "../../../graph/KindIcon";
 import { useCast } from "../../../shared/cast-store";
+import { cx } from "../../../shared/cx";
 import { isExported } from "../../../shared/exported";
 import { duration } from "../../../shared/format";
 import { oneLine } from "../../../shared/text";
-import type { DockProps } from "../Dock";
+import type { DockProps } from "../props";
+import css from "../style.module.css";
 import { LoopLane } from "./LoopLane";
 import { type Rest, restsOf } from "./rests";
 import {
@@ -17,6 +19,7 @@ import {
   BAR_MIN,
   eventsIn,
   idleStretches,
+  type Places,
   type Scale,
   type Span,
   scaleOf,
@@ -28,14 +31,6 @@ import { useAxis } from "./useAxis";
 export interface TimelineProps extends DockProps {
   view: Window;
   setView: (view: Window) => void;
-}
-
-/** Where something is drawn, for those who draw it. */
-export interface Places {
-  left: (time: number) => string;
-  wide: (from: number, to: number, least?: number) => string;
-  /** How many pixels a stretch has. */
-  room: (from: number, to: number) => number;
 }
 
 export function Timeline(props: TimelineProps) {
@@ -76,16 +71,16 @@ export function Timeline(props: TimelineProps) {
   const pick = useCallback((turn: Turn) => change({ socket: turn.socket, turn: turn.seq, item: null }), [change]);
   const apart = 0.08 * scale.drawn * (view.to - view.from);
   return (
-    <div className="tl-wrap">
+    <div className={css.tlWrap}>
       {state.turnsFrom > 1 ? <p className="faint sm">Turns since event {state.turnsFrom}</p> : null}
       <div
-        className="tl"
+        className={css.tl}
         data-testid="timeline"
         data-drawn={scale.drawn * (view.to - view.from)}
         data-cut={scale.gaps.length}
         {...axis.handlers}
       >
-        <div className="axis" ref={axis.lane}>
+        <div className={css.axis} ref={axis.lane}>
           <Marks state={state} span={span} scale={scale} view={view} places={places} crowded={runs} />
           {scale.gaps.map((gap) => (
             <i
@@ -104,13 +99,13 @@ export function Timeline(props: TimelineProps) {
             </i>
           ))}
           {runs ? (
-            <i className="nowline" style={{ left: places.left(span.to) }}>
+            <i className={css.nowline} style={{ left: places.left(span.to) }}>
               <span>{duration(span.to - state.startTs / 1000)}</span>
             </i>
           ) : null}
           {chosen ? (
             <i
-              className="brush"
+              className={css.brush}
               data-testid="brush"
               style={{ left: places.left(chosen.from), width: places.wide(chosen.from, chosen.to, 2) }}
             />
@@ -127,17 +122,17 @@ export function Timeline(props: TimelineProps) {
               end={span.to}
             />
           ) : (
-            <div className="lane-row" key={lane.id}>
+            <div className={css.laneRow} key={lane.id}>
               <button
                 type="button"
-                className="lane-l"
+                className={css.laneL}
                 style={{ paddingLeft: lane.depth * 16 }}
                 onClick={() => onSelect(lane.id)}
               >
                 <KindIcon kind={lane.type} color={state.plan?.nodes[lane.id]?.color} />
                 <span className="cut">{oneLine(nameOf(state, lane.id), 40)}</span>
               </button>
-              <div className="lane">
+              <div className={css.lane}>
                 {restsAt.get(lane.id)?.map((rest) => (
                   <RestBar key={`${rest.kind}${rest.from}`} rest={rest} end={span.to} places={places} />
                 ))}
@@ -199,9 +194,9 @@ function Marks(props: {
     else if (!crowded || scale.at(base + ms) < view.to - 0.05 * (view.to - view.from)) marks.push(ms);
   }
   return marks.map((ms) => (
-    <span key={ms} className="mark-t" style={{ left: places.left(base + ms) }}>
+    <span key={ms} className={css.markT} style={{ left: places.left(base + ms) }}>
       <b>{step < 1000 ? `${(ms / 1000).toFixed(1)} s` : duration(ms)}</b>
-      <i className="gridline" />
+      <i className={css.gridline} />
     </span>
   ));
 }
@@ -235,7 +230,7 @@ const TurnBar = memo(function TurnBar({ turn, last, name, left, right, width, ro
     <>
       <button
         type="button"
-        className={`bar st ${barState(turn)}`}
+        className={cx(css.bar, "st", barState(turn))}
         style={{ left, width }}
         data-testid={`bar-${turn.seq}`}
         data-ms={ms}
@@ -246,7 +241,7 @@ const TurnBar = memo(function TurnBar({ turn, last, name, left, right, width, ro
         {words}
       </button>
       {behind ? (
-        <span className="bar-words" aria-hidden="true" style={{ left: `calc(${right} + 7px)` }}>
+        <span className={css.barWords} aria-hidden="true" style={{ left: `calc(${right} + 7px)` }}>
           {behind}
         </span>
       ) : null}
@@ -269,7 +264,7 @@ function RestBar({ rest, end, places }: { rest: Rest; end: number; places: Place
   const asks = rest.kind === "needs_you";
   return (
     <span
-      className={`bar rest st ${rest.kind}`}
+      className={cx(css.bar, css.rest, "st", rest.kind)}
       role="img"
       aria-label={`${asks ? "waited for you" : "its input waited"} for ${duration(to - rest.from)}`}
       title={`${asks ? "Waited for you" : "Its input waited"} for ${duration(to - rest.from)}`}

@@ -127,3 +127,11 @@ export function eventsIn(
   const [first, last] = [within[0], within.at(-1)];
   return first && last ? { from: first.seq, to: last.seq } : null;
 }
+
+/** Where something is drawn, for those who draw it. */
+export interface Places {
+  left: (time: number) => string;
+  wide: (from: number, to: number, least?: number) => string;
+  /** How many pixels a stretch has. */
+  room: (from: number, to: number) => number;
+}

@@ -1,5 +1,6 @@
 // The axis as it is looked at: zoomed by the wheel, moved sideways, and brushed.
 import { type PointerEvent, type RefObject, useEffect, useRef, useState } from "react";
+import css from "../style.module.css";
 import { moved, type Scale, type Span, type Window, zoomed } from "./scale";
 
 const STEP = 1.15;
@@ -39,13 +40,13 @@ export function useAxis(
   const held = useRef({ view, setView, shareAt });
   held.current = { view, setView, shareAt };
   useEffect(() => {
-    const element = lane.current?.closest<HTMLElement>(".tl");
+    const element = lane.current?.closest<HTMLElement>(`.${css.tl}`);
     if (!element) return;
     const onWheel = (event: WheelEvent) => {
       const now = held.current;
-      const body = element.closest<HTMLElement>(".dbody");
+      const body = element.closest<HTMLElement>(`.${css.dbody}`);
       const scrolls = body !== null && body.scrollHeight > body.clientHeight + 1;
-      const onAxis = (event.target as HTMLElement).closest(".axis") !== null;
+      const onAxis = (event.target as HTMLElement).closest(`.${css.axis}`) !== null;
       if (Math.abs(event.deltaX) > Math.abs(event.deltaY) || event.shiftKey) {
         const by =
           ((event.deltaX || event.deltaY) / Math.max(1, lane.current?.clientWidth ?? 1)) *
@@ -79,7 +80,7 @@ export function useAxis(
     handlers: {
       onPointerDown: (event) => {
         const target = event.target as HTMLElement;
-        if (event.button !== 0 || target.closest("button, .lane-l")) return;
+        if (event.button !== 0 || target.closest(`button, .${css.laneL}`)) return;
         began.current = { x: event.clientX, time: scale.time(shareAt(event.clientX)) };
         event.currentTarget.setPointerCapture(event.pointerId);
       },

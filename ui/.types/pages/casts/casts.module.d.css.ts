@@ -1,0 +1,20 @@
+declare const classes: {
+  readonly casts: string;
+  readonly chead: string;
+  readonly tools: string;
+  readonly list: string;
+  readonly ghead: string;
+  readonly req: string;
+  readonly note: string;
+  readonly what: string;
+  readonly items: string;
+  readonly comparing: string;
+  readonly nothing: string;
+  readonly lead: string;
+  readonly big: string;
+  readonly show: string;
+  readonly picture: string;
+  readonly agents: string;
+  readonly pickCell: string;
+};
+export default classes;

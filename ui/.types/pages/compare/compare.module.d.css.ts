@@ -1,0 +1,20 @@
+declare const classes: {
+  readonly compare: string;
+  readonly chead2: string;
+  readonly heads: string;
+  readonly ab: string;
+  readonly b: string;
+  readonly halves: string;
+  readonly sides: string;
+  readonly bar2: string;
+  readonly picture: string;
+  readonly shared: string;
+  readonly part: string;
+  readonly none: string;
+  readonly beside: string;
+  readonly endCli: string;
+  readonly wrap: string;
+  readonly turns: string;
+  readonly sameAs: string;
+};
+export default classes;

@@ -1,0 +1,24 @@
+declare const classes: {
+  readonly inbox: string;
+  readonly index: string;
+  readonly req: string;
+  readonly answered: string;
+  readonly cards: string;
+  readonly icard: string;
+  readonly ibody: string;
+  readonly argv: string;
+  readonly two: string;
+  readonly plainfacts: string;
+  readonly three: string;
+  readonly talk: string;
+  readonly you: string;
+  readonly who: string;
+  readonly plan: string;
+  readonly changed: string;
+  readonly gone: string;
+  readonly pair: string;
+  readonly budgets: string;
+  readonly brow: string;
+  readonly refused: string;
+};
+export default classes;

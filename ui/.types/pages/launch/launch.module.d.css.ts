@@ -1,0 +1,21 @@
+declare const classes: {
+  readonly launch: string;
+  readonly cols: string;
+  readonly form: string;
+  readonly lab: string;
+  readonly side: string;
+  readonly pair2: string;
+  readonly bound: string;
+  readonly most: string;
+  readonly bounds: string;
+  readonly none: string;
+  readonly range: string;
+  readonly choices: string;
+  readonly on: string;
+  readonly picture: string;
+  readonly trust: string;
+  readonly about: string;
+  readonly name: string;
+  readonly where: string;
+};
+export default classes;

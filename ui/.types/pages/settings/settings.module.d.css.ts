@@ -1,0 +1,4 @@
+declare const classes: {
+  readonly usual: string;
+};
+export default classes;

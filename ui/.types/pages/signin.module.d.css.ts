@@ -1,0 +1,4 @@
+declare const classes: {
+  readonly signin: string;
+};
+export default classes;

@@ -1,0 +1,4 @@
+declare const classes: {
+  readonly diff: string;
+};
+export default classes;

@@ -1,0 +1,4 @@
+declare const classes: {
+  readonly palette: string;
+};
+export default classes;
