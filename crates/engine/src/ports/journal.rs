@@ -156,6 +156,9 @@ pub struct Page {
     pub records: Vec<Record>,
     /// Whether the run had no more when they were read. Where it is false there may be more.
     pub end: bool,
+    /// Whether the hash of each event that is not the last of its decision was computed from its content and the hash before
+    /// it when it was read.
+    pub derived: bool,
 }
 
 /// About how many bytes a record takes, as pages count them: with the texts that are kept apart from it.

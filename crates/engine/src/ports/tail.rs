@@ -49,7 +49,7 @@ where
                 std::future::pending::<()>().await;
             }
             self.changed.mark_unchanged();
-            let Page { records, end } = (self.read)(self.after).await?;
+            let Page { records, end, .. } = (self.read)(self.after).await?;
             self.at_end = end;
             if let Some(last) = records.last() {
                 self.after = last.seq;

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use materia_contract::{ChainHash, EventBody, EventError, Folders, Record, RunId};
-use materia_engine::{Head, Journal, ReadError, blocking};
+use materia_engine::{Chain, Head, Journal, ReadError, blocking};
 use materia_safe_fs::Folder;
 
 use super::cast::{Cast, EVENTS_FILE};
@@ -150,20 +150,18 @@ pub(super) fn checked(
     start: (u64, ChainHash),
     visit: &mut dyn FnMut(&[Record]) -> Result<bool, CatchUpError>,
 ) -> Result<(), CatchUpError> {
-    let (mut after, mut previous) = start;
+    let (mut after, head) = start;
+    let mut chain = Chain::behind(after, head);
     loop {
-        let records = blocking(journal).read(run, after, CHUNK_BYTES)?.records;
-        for record in &records {
-            if record.hash_after(previous) != record.hash {
-                return Err(CatchUpError::Chain { run: run.clone(), seq: record.seq });
-            }
-            previous = record.hash;
-        }
-        let Some(last) = records.last() else {
+        let page = blocking(journal).read(run, after, CHUNK_BYTES)?;
+        chain
+            .check(&page)
+            .map_err(|broken| CatchUpError::Chain { run: run.clone(), seq: broken.seq })?;
+        let Some(last) = page.records.last() else {
             return Ok(());
         };
         after = last.seq;
-        if !visit(&records)? {
+        if !visit(&page.records)? {
             return Ok(());
         }
     }
