@@ -121,7 +121,7 @@ fn whoever_goes_on_in_a_session_that_is_gone_is_told_everything_and_then_the_tic
     assert!(tick.session.as_ref().is_some_and(|session| session.resume));
     let again = started(&fails(&mut run, 2, FailureClass::SessionLost));
     let prompt = again.prompt.unwrap();
-    let names: Vec<&str> = again.layers.iter().map(|layer| layer.name.as_str()).collect();
+    let names: Vec<&str> = again.layers.iter().map(|layer| &*layer.name).collect();
     assert_eq!(names, ["materia", "request", "incoming", "followUp", "mode", "tick"]);
     assert!(prompt.starts_with("Do it.") && prompt.contains("# Request\nplease"), "{prompt}");
     assert!(prompt.contains("\"kind\": \"tick\"") && prompt.contains("no test"), "{prompt}");
