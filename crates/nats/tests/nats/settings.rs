@@ -15,7 +15,7 @@ fn refusal(wanted: Options) -> String {
     }
 }
 
-/// M1: a server without JetStream is named as such.
+/// M1: a server without `JetStream` is named as such.
 #[test]
 fn a_server_without_jetstream_is_refused() {
     let servers = Servers::start(1, "jetstream: disabled");

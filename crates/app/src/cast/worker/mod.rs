@@ -143,7 +143,7 @@ impl Worker {
         let name = journal.worker_name();
         let supervisor = settings.supervisor.clone();
         let looks = Looks::new(journal.facts().lease);
-        let room = Arc::new(Semaphore::new(TAKING_MAX));
+        let taking = Taking { room: Arc::new(Semaphore::new(TAKING_MAX)), ended: Notify::new() };
         Ok(Self {
             place: Place { project, journal, root, views, host, supervisor, say },
             settings,
@@ -153,7 +153,7 @@ impl Worker {
             tasks: JoinSet::new(),
             list: TodoList::default(),
             looks,
-            taking: Arc::new(Taking { room, ended: Notify::new() }),
+            taking: Arc::new(taking),
             away: false,
             left_alone: HashMap::new(),
         })
