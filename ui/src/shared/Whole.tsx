@@ -24,13 +24,13 @@ export function Whole(props: {
   const long = lines > LINES_FOLDED || text.length > CHARS_FOLDED;
   return (
     <div className={`whole${long && !open ? " folded" : ""}`} data-testid={testid}>
-      <section className="quote" aria-label={label} tabIndex={0}>
+      <div role="group" className="quote" aria-label={label} tabIndex={0}>
         {open && !decides ? (
           <Code language={typeof value === "string" ? "markdown" : "json"} readOnly label={label} text={text} />
         ) : (
           <Foreign as="pre" className="text" text={text} />
         )}
-      </section>
+      </div>
       <div className="row sm">
         {long ? (
           <Button look="small" aria-expanded={open} onClick={() => setOpen(!open)}>

@@ -41,7 +41,7 @@ export function Changed({ item, project }: { item: InboxItem; project: string | 
   if (!found.data) return null;
   const { turn, text } = found.data;
   return (
-    <section aria-label="What was changed before" data-testid="changed">
+    <div role="group" aria-label="What was changed before" data-testid="changed">
       <p className="sub">
         What <Foreign text={turn.materia} /> changed before,{" "}
         <Link to={castPath(item, { socket: turn.socket, turn: turn.seq, tab: "files" })}>event {turn.seq}</Link>
@@ -49,6 +49,6 @@ export function Changed({ item, project }: { item: InboxItem; project: string | 
       <div className={css.changed}>
         <DiffView text={text} />
       </div>
-    </section>
+    </div>
   );
 }
