@@ -33,6 +33,7 @@ pub mod path_tokens;
 mod plan;
 mod record;
 pub mod schema;
+mod scratch;
 pub mod script;
 mod search;
 mod summary;

@@ -1,12 +1,11 @@
 //! An event as it is stored and as it is shown, and the hash chain over events.
 
-use std::cell::RefCell;
-
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
+use crate::scratch::with_scratch;
 use crate::time::{Micros, wall_time};
 use crate::{
     Blob, BlobFault, BlobHash, Event, EventBody, EventError, NodeId, RunId, blob, derived_id,
@@ -73,25 +72,6 @@ const HAS_NODE: u8 = 1;
 
 /// Set where a decision begins with the event.
 const HAS_INPUT: u8 = 2;
-
-thread_local! {
-    /// Memory that is used again for every record: what is hashed, and what is rendered.
-    static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-}
-
-/// Most of the memory that is kept for the next record.
-const SCRATCH_BYTES_MAX: usize = 256 << 10;
-
-/// Does something with memory that is used again.
-fn with_scratch<T>(work: impl FnOnce(&mut Vec<u8>) -> T) -> T {
-    SCRATCH.with_borrow_mut(|scratch| {
-        scratch.clear();
-        let done = work(scratch);
-        scratch.clear();
-        scratch.shrink_to(SCRATCH_BYTES_MAX);
-        done
-    })
-}
 
 impl Record {
     /// Seals the events of one decision behind `previous`; `input` is what it rests on.

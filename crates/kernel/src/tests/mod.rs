@@ -6,5 +6,6 @@ mod play;
 
 mod costs;
 mod derived;
+mod fields;
 mod nodes;
 mod wild;
