@@ -102,7 +102,7 @@ impl Outcome {
         }
     }
 
-    /// What became of a turn that ended so with this verdict, for people.
+    /// The word for people, with the verdict of the turn.
     #[must_use]
     pub fn with_verdict(self, satisfied: Option<bool>) -> &'static str {
         match (self, satisfied) {

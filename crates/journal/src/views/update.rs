@@ -76,7 +76,7 @@ pub(super) struct Ended {
     pub(super) outcome: Outcome,
     /// Why it failed.
     pub(super) code: Option<ErrorCode>,
-    /// What there is to say of a turn without a result.
+    /// The message of a turn without a result.
     pub(super) message: Option<String>,
     /// The runner's report; absent where the turn was interrupted.
     pub(super) report: Option<TurnOutput>,
