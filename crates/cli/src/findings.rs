@@ -75,7 +75,7 @@ fn render(findings: &[Finding], layers: &[Layer], renderer: &Renderer) -> String
     let mut text = String::new();
     for finding in findings.iter().take(DRAWN_MAX) {
         let layer = layers.iter().find(|layer| finding.file.as_ref() == Some(&layer.shown));
-        text.push_str(&draw(finding, layer.map(|layer| &*layer.text), renderer));
+        text.push_str(&draw(finding, layer.map(Layer::text), renderer));
         text.push_str("\n\n");
     }
     if let Some(more) = findings.len().checked_sub(DRAWN_MAX).filter(|more| *more > 0) {

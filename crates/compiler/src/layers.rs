@@ -1,20 +1,22 @@
 //! Reads the layers of a configuration and merges them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use materia_contract::{Config, Finding};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::fault::{Fault, Faults, Source};
 pub use crate::files::LayerKind;
 use crate::files::{self, Candidate, Sources};
 use crate::merge::{Merge, Origins};
 use crate::original;
+use crate::project::artifact_dir;
 use crate::read;
 use crate::shipped::{self, ScriptStore};
 use crate::structure::{Mended, Shape};
+use crate::trust::Part;
 
 /// Path shown for the shipped configuration.
 const SHIPPED_PATH: &str = "(shipped)";
@@ -28,12 +30,17 @@ pub struct Layer {
     pub path: PathBuf,
     /// Its path for people: relative to the project if it is inside it.
     pub shown: String,
-    /// Its text without a byte order mark; empty if it could not be read.
-    pub text: Arc<str>,
-    /// The blake3 hash of its bytes, in hexadecimal.
-    pub hash: String,
+    content: LayerContent,
     /// The places that did not fit the schema and were replaced.
     mended: Mended,
+}
+
+#[derive(Debug, Clone)]
+enum LayerContent {
+    /// The text of a file without a byte order mark, empty if it could not be read, and the hash of its bytes.
+    File(Arc<str>, String),
+    /// The shipped documents as one text, which is made when it is asked for.
+    Shipped,
 }
 
 impl Source for Layer {
@@ -42,11 +49,29 @@ impl Source for Layer {
     }
 
     fn text(&self) -> &str {
-        &self.text
+        self.text()
     }
 }
 
 impl Layer {
+    /// Its text without a byte order mark; empty if it could not be read.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        match &self.content {
+            LayerContent::File(text, _) => text,
+            LayerContent::Shipped => shipped::text(),
+        }
+    }
+
+    /// The blake3 hash of its bytes, in hexadecimal.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        match &self.content {
+            LayerContent::File(_, hash) => hash.clone(),
+            LayerContent::Shipped => files::hash(shipped::text().as_bytes()),
+        }
+    }
+
     /// The command that its `notify` names, if that is a list of words.
     #[must_use]
     pub fn notify(&self) -> Option<Vec<String>> {
@@ -56,7 +81,7 @@ impl Layer {
     /// A field of the document, where it can be read.
     #[must_use]
     pub fn field<T: serde::de::DeserializeOwned>(&self, name: &str) -> Option<T> {
-        let document = crate::read::document(&self.text, 0, &mut Faults::default())?;
+        let document = crate::read::document(self.text(), 0, &mut Faults::default())?;
         serde_json::from_value(document.get(name)?.clone()).ok()
     }
 
@@ -104,7 +129,14 @@ pub struct Loaded {
     pub(crate) errors: usize,
     /// Files of words, each read once: what a person approves is what is asked.
     pub(crate) words: WordFiles,
+    /// The names of what the lowest layer defines.
+    pub(crate) lowest: Arc<Names>,
+    /// The parts of the project's own files, found once.
+    pub(crate) parts: OnceLock<Vec<Part>>,
 }
+
+/// Names of materia and loadouts, with the object that they stand in.
+pub(crate) type Names = BTreeSet<(&'static str, String)>;
 
 /// Contents of prompt files, by folder and name.
 #[derive(Debug, Default)]
@@ -184,21 +216,42 @@ pub fn load_given(sources: &Sources, given: &BTreeMap<String, String>) -> (Loade
     load_over(Lowest::shipped(), sources, given)
 }
 
+/// The folder that casts are kept in, as the user's and the project's files have it. Nothing shipped names one.
+#[must_use]
+pub fn artifact_root(sources: &Sources) -> PathBuf {
+    artifact_dir(&load_over(Lowest::empty(), sources, &BTreeMap::new()).0)
+}
+
 /// The lowest layer, read: what the others are laid over.
 #[derive(Clone)]
 pub(crate) struct Lowest {
     layer: Layer,
     merge: Merge,
     faults: Faults,
+    names: Arc<Names>,
 }
 
 impl Lowest {
+    fn new(layer: Layer, merge: Merge, faults: Faults) -> Self {
+        let mut names = Names::new();
+        for kind in ["materia", "loadouts"] {
+            let entries = merge.document.get(kind).and_then(Value::as_object);
+            names.extend(entries.into_iter().flat_map(Map::keys).map(|name| (kind, name.clone())));
+        }
+        Self { layer, merge, faults, names: Arc::new(names) }
+    }
+
+    /// A layer that says nothing, for settings that nothing shipped has.
+    fn empty() -> Self {
+        Self::new(shipped_layer(), Merge::default(), Faults::default())
+    }
+
     /// The shipped documents. They have no faults, so they are not checked; a process with many projects reads them once.
     fn shipped() -> Self {
         static SHIPPED: LazyLock<Lowest> = LazyLock::new(|| {
             let (mut merge, mut faults) = (Merge::default(), Faults::default());
             merge.add(0, LayerKind::Shipped, shipped::document().clone(), &mut faults);
-            Lowest { layer: shipped_layer(shipped::text()), merge, faults }
+            Lowest::new(shipped_layer(), merge, faults)
         });
         SHIPPED.clone()
     }
@@ -210,7 +263,7 @@ pub(crate) fn load_over(
     sources: &Sources,
     given: &BTreeMap<String, String>,
 ) -> (Loaded, Vec<Finding>) {
-    let Lowest { layer: first, mut merge, mut faults } = lowest;
+    let Lowest { layer: first, mut merge, mut faults, names } = lowest;
     let mut layers = vec![first];
     for candidate in sources.candidates_with(given.keys().map(String::as_str)) {
         let index = layers.len();
@@ -245,12 +298,14 @@ pub(crate) fn load_over(
         original_profile_dir,
         errors,
         words: WordFiles::default(),
+        lowest: names,
+        parts: OnceLock::new(),
     };
     (loaded, findings)
 }
 
 fn take(layer: &mut Layer, index: usize, merge: &mut Merge, faults: &mut Faults) {
-    if let Some(document) = read::document(&layer.text, index, faults) {
+    if let Some(document) = read::document(layer.text(), index, faults) {
         let document = original::adapted(document);
         let (document, mended) = Shape::get().check(document, index, faults);
         layer.mended = mended;
@@ -258,13 +313,12 @@ fn take(layer: &mut Layer, index: usize, merge: &mut Merge, faults: &mut Faults)
     }
 }
 
-fn shipped_layer(text: &str) -> Layer {
+fn shipped_layer() -> Layer {
     Layer {
         kind: LayerKind::Shipped,
         path: PathBuf::from(SHIPPED_PATH),
         shown: SHIPPED_PATH.to_owned(),
-        text: text.into(),
-        hash: files::hash(text.as_bytes()),
+        content: LayerContent::Shipped,
         mended: Mended::new(),
     }
 }
@@ -274,8 +328,7 @@ fn layer(candidate: Candidate, content: files::Content) -> Layer {
         kind: candidate.kind,
         path: candidate.path,
         shown: candidate.shown,
-        text: content.text.into(),
-        hash: content.hash,
+        content: LayerContent::File(content.text.into(), content.hash),
         mended: Mended::new(),
     }
 }
@@ -288,9 +341,10 @@ mod tests {
         /// Reads this text.
         fn of(text: &str) -> Self {
             let (mut merge, mut faults) = (Merge::default(), Faults::default());
-            let mut layer = shipped_layer(text);
+            let content = LayerContent::File(text.into(), String::new());
+            let mut layer = Layer { content, ..shipped_layer() };
             take(&mut layer, 0, &mut merge, &mut faults);
-            Self { layer, merge, faults }
+            Self::new(layer, merge, faults)
         }
     }
 
@@ -313,6 +367,7 @@ mod tests {
         assert_eq!(read.merge.document, checked.merge.document);
         assert_eq!(read.merge.origins.all(), checked.merge.origins.all());
         assert_eq!((checked.faults.placeless(), checked.layer.mended), (Vec::new(), Mended::new()));
+        assert_eq!(read.merge.document.get("artifactDir"), None, "`artifact_root` leaves it out");
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub use build::{
 pub use codes::CODES;
 pub use diff::{NoDocument, diff};
 pub use files::{CONFIG_BYTES_MAX, Sources};
-pub use layers::{Layer, LayerKind, Loaded, load, load_given, profile};
+pub use layers::{Layer, LayerKind, Loaded, artifact_root, load, load_given, profile};
 pub use project::{
     AGENT_FILES, AGENT_FOLDERS, NOT_OF_AGENTS, artifact_dir, own_workspaces, refused_workspaces,
     unfit_doc_root,

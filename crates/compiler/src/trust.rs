@@ -12,10 +12,8 @@ use serde_json::{Map, Value, json};
 
 use crate::build::words_of_layer;
 use crate::command::resolve;
-use crate::fault::Faults;
 use crate::layers::{Layer, LayerKind, Loaded};
 use crate::locate::pointer;
-use crate::read;
 
 /// Kind of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,7 +71,11 @@ impl Part {
 /// Every part of the project's own files.
 #[must_use]
 pub fn parts(loaded: &Loaded) -> Vec<Part> {
-    let shipped = shipped_names(loaded);
+    loaded.parts.get_or_init(|| find(loaded)).clone()
+}
+
+fn find(loaded: &Loaded) -> Vec<Part> {
+    let shipped = &*loaded.lowest;
     let of_project = |kind: &str, name: &str| {
         let layer = loaded.origins.of(&pointer([kind, name]))?;
         loaded.layers.get(layer).filter(|layer| layer.kind == LayerKind::Project)
@@ -166,18 +168,6 @@ pub fn taking_part<'p>(
         PartKind::Setting => by_choice || part.name != "activeLoadout",
     };
     parts.iter().filter(has_a_say).collect()
-}
-
-/// The names of what is shipped, with the object that they stand in.
-fn shipped_names(loaded: &Loaded) -> BTreeSet<(&'static str, String)> {
-    let mut names = BTreeSet::new();
-    let layer = loaded.layers.iter().find(|layer| layer.kind == LayerKind::Shipped);
-    let document = layer.and_then(|layer| read::document(&layer.text, 0, &mut Faults::default()));
-    for kind in ["materia", "loadouts"] {
-        let entries = document.as_ref().and_then(|document| document.get(kind)?.as_object());
-        names.extend(entries.into_iter().flat_map(Map::keys).map(|name| (kind, name.clone())));
-    }
-    names
 }
 
 /// Content of a materia that needs approval.

@@ -246,6 +246,10 @@ fn read_case(text: &str) -> Result<Case, String> {
     if let Some(wide) = materia_contract::number::too_wide(text) {
         return Err(format!("{wide}; write the text that holds it as a string"));
     }
+    // A list would be read as the fields in their order.
+    if text.trim_start().starts_with('[') {
+        return Err("this is no case: an object is needed here, not a list".to_owned());
+    }
     serde_json::from_str::<Case>(text).map_err(|error| format!("this is no case: {error}"))
 }
 

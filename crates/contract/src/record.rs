@@ -1,5 +1,7 @@
 //! An event as it is stored and as it is shown, and the hash chain over events.
 
+use std::cell::RefCell;
+
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -72,6 +74,25 @@ const HAS_NODE: u8 = 1;
 /// Set where a decision begins with the event.
 const HAS_INPUT: u8 = 2;
 
+thread_local! {
+    /// Memory that is used again for every record: what is hashed, and what is rendered.
+    static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Most of the memory that is kept for the next record.
+const SCRATCH_BYTES_MAX: usize = 256 << 10;
+
+/// Does something with memory that is used again.
+fn with_scratch<T>(work: impl FnOnce(&mut Vec<u8>) -> T) -> T {
+    SCRATCH.with_borrow_mut(|scratch| {
+        scratch.clear();
+        let done = work(scratch);
+        scratch.clear();
+        scratch.shrink_to(SCRATCH_BYTES_MAX);
+        done
+    })
+}
+
 impl Record {
     /// Seals the events of one decision behind `previous`; `input` is what it rests on.
     #[must_use]
@@ -86,7 +107,11 @@ impl Record {
     }
 
     fn sealed(event: &Event, input: Option<String>, previous: ChainHash) -> Self {
-        let whole = event.body.data_json();
+        // Rendered elsewhere first, so that the record holds no more memory than it needs.
+        let whole = with_scratch(|text| {
+            event.body.render_data(text);
+            std::str::from_utf8(text).expect("JSON is text").to_owned()
+        });
         let (data, whole) = match blob::apart(&whole) {
             None => (whole, None),
             Some((stored, _)) => (stored, Some(Ok(whole))),
@@ -120,29 +145,31 @@ impl Record {
         let behind = if whole { data.len() + input.len() } else { 0 };
         let texts = shorts.map(str::len).iter().sum::<usize>();
         let length = HASHED_BESIDES_TEXTS + texts + behind;
-        let mut bytes = Vec::with_capacity(length);
-        bytes.extend_from_slice(&previous.0);
-        bytes.extend_from_slice(&self.seq.to_le_bytes());
-        bytes.extend_from_slice(&self.ts.to_le_bytes());
-        bytes.extend_from_slice(&self.wall.to_le_bytes());
-        let has_input = if input.is_empty() { 0 } else { HAS_INPUT };
-        bytes.push(if node.is_some() { HAS_NODE } else { 0 } | has_input);
-        for field in shorts {
-            bytes.extend_from_slice(&(field.len() as u64).to_le_bytes());
-            bytes.extend_from_slice(field.as_bytes());
-        }
-        bytes.extend_from_slice(&(data.len() as u64).to_le_bytes());
-        if whole {
-            bytes.extend_from_slice(data.as_bytes());
-            bytes.extend_from_slice(input);
-        }
-        debug_assert_eq!(bytes.len(), length, "there was just enough room");
-        if whole {
-            return ChainHash(*blake3::hash(&bytes).as_bytes());
-        }
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(&bytes).update(data.as_bytes()).update(input);
-        ChainHash(*hasher.finalize().as_bytes())
+        with_scratch(|bytes| {
+            bytes.reserve(length);
+            bytes.extend_from_slice(&previous.0);
+            bytes.extend_from_slice(&self.seq.to_le_bytes());
+            bytes.extend_from_slice(&self.ts.to_le_bytes());
+            bytes.extend_from_slice(&self.wall.to_le_bytes());
+            let has_input = if input.is_empty() { 0 } else { HAS_INPUT };
+            bytes.push(if node.is_some() { HAS_NODE } else { 0 } | has_input);
+            for field in shorts {
+                bytes.extend_from_slice(&(field.len() as u64).to_le_bytes());
+                bytes.extend_from_slice(field.as_bytes());
+            }
+            bytes.extend_from_slice(&(data.len() as u64).to_le_bytes());
+            if whole {
+                bytes.extend_from_slice(data.as_bytes());
+                bytes.extend_from_slice(input);
+            }
+            debug_assert_eq!(bytes.len(), length, "there was just enough room");
+            if whole {
+                return ChainHash(*blake3::hash(bytes).as_bytes());
+            }
+            let mut hasher = blake3::Hasher::new();
+            hasher.update(bytes).update(data.as_bytes()).update(input);
+            ChainHash(*hasher.finalize().as_bytes())
+        })
     }
 
     /// Whether these are the bytes that are written for an event.

@@ -21,6 +21,7 @@
 
 mod apply_command;
 mod blocking;
+mod chain;
 mod clock;
 mod delivery;
 mod drive;
@@ -44,6 +45,7 @@ mod visits;
 mod world;
 
 pub use blocking::{Blocking, blocking, may_block, off_thread, on_own_thread, wait};
+pub use chain::{Broken, Chain};
 pub use clock::{Clock, SystemClock};
 pub use delivery::{Delivered, look_after};
 pub use drive::{DriveError, Driver};

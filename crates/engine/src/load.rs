@@ -11,7 +11,8 @@ use materia_kernel::{KERNEL_VERSION, Misfit, Run};
 use crate::fold::take;
 use crate::visits::Visits;
 use crate::{
-    Driver, Epoch, Journal, Observer, PAGE_BYTES, Page, ReadError, Snapshot, blocking, off_thread,
+    Broken, Chain, Driver, Epoch, Journal, Observer, PAGE_BYTES, Page, ReadError, Snapshot,
+    blocking, off_thread,
 };
 
 /// Why a run could not be taken up.
@@ -222,7 +223,8 @@ fn believable_snapshot(
 /// event is covered.
 fn begins_as_written(journal: &dyn Journal, id: &RunId, run: &Run) -> Result<bool, ReadError> {
     let first = blocking(journal).records(id, 0, 1)?;
-    let first = first.first().filter(|it| intact(it, 1, ChainHash::origin(id)).is_ok());
+    let origin = ChainHash::origin(id);
+    let first = first.first().filter(|it| it.seq == 1 && it.hash_after(origin) == it.hash);
     let event = first.and_then(|record| record.event().ok());
     let Some(Event { body: EventBody::RunCreated(created), .. }) = event else { return Ok(false) };
     Ok(run.created().is_some_and(|kept| kept.plan == created.plan))
@@ -253,7 +255,7 @@ fn walk_to(
     if after >= to {
         return Ok(());
     }
-    let mut pages = Pages { journal, id, seq: after, head };
+    let mut pages = Pages { journal, id, chain: Chain::behind(after, head) };
     let mut visit_all = |records: &[Record]| -> Result<(), LoadError> {
         for record in records.iter().take_while(|record| record.seq <= to) {
             let damaged = |what| LoadError::Damaged { run: id.clone(), seq: record.seq, what };
@@ -310,30 +312,17 @@ const PAGES_AHEAD: usize = 4;
 struct Pages<'a> {
     journal: &'a dyn Journal,
     id: &'a RunId,
-    seq: u64,
-    head: ChainHash,
+    chain: Chain,
 }
 
 impl Pages<'_> {
     fn next(&mut self) -> Result<Page, LoadError> {
-        let page = blocking(self.journal).read(self.id, self.seq, PAGE_BYTES)?;
-        for record in &page.records {
-            let seq = self.seq + 1;
-            let damaged = |what| LoadError::Damaged { run: self.id.clone(), seq, what };
-            intact(record, seq, self.head).map_err(damaged)?;
-            (self.seq, self.head) = (record.seq, record.hash);
-        }
+        let page = blocking(self.journal).read(self.id, self.chain.seq(), PAGE_BYTES)?;
+        self.chain.check(&page).map_err(|Broken { seq, what, .. }| LoadError::Damaged {
+            run: self.id.clone(),
+            seq,
+            what,
+        })?;
         Ok(page)
     }
-}
-
-/// Whether a record stands where it should and is what was written.
-pub(crate) fn intact(record: &Record, seq: u64, head: ChainHash) -> Result<(), String> {
-    if record.seq != seq {
-        return Err(format!("event {seq} is missing; the next one there is {}", record.seq));
-    }
-    if record.hash_after(head) != record.hash {
-        return Err(format!("the hash of this `{}` event does not fit its content", record.kind));
-    }
-    Ok(())
 }

@@ -8,10 +8,10 @@ use materia_verifier::{Objection, Verifier};
 use serde_json::{Map, Value};
 
 use crate::fold::{Gather, Piece, take};
-use crate::load::{earlier, intact};
+use crate::load::earlier;
 use crate::redecide::{Again, Quick, Took};
 use crate::turn_files::{self, Left};
-use crate::{Journal, PAGE_BYTES, ReadError, blocking};
+use crate::{Broken, Chain, Journal, PAGE_BYTES, ReadError, blocking};
 
 /// Result of a replay.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,13 +88,13 @@ const CREATED: &str = "run.created";
 const PAGES_AHEAD: usize = 12;
 
 /// Records of a run, each checked against the chain; or why there are no more.
-type Read = Result<Vec<Record>, Broken>;
+type Read = Result<Vec<Record>, Ended>;
 
 /// Decisions of a run that were taken again.
 type Page = Vec<Piece>;
 
 /// Why reading ended early.
-struct Broken {
+struct Ended {
     error: ReplayError,
     /// Whether a decision would have begun there, so that the one before it is whole.
     begins: bool,
@@ -130,34 +130,26 @@ pub(crate) fn objected(id: &RunId, objection: Objection) -> ReplayError {
 
 /// Reads page after page, until the run ends, an error occurs, or the receiver is gone.
 fn read(journal: &dyn Journal, id: &RunId, pages: &mpsc::SyncSender<Read>) {
-    let mut head = ChainHash::origin(id);
-    let mut seq = 0;
+    let mut chain = Chain::of(id);
     loop {
-        let (mut records, complete) = match blocking(journal).read(id, seq, PAGE_BYTES) {
-            Ok(page) => (page.records, page.end),
+        let mut page = match blocking(journal).read(id, chain.seq(), PAGE_BYTES) {
+            Ok(page) => page,
             Err(error) => {
-                let _ = pages.send(Err(Broken { error: error.into(), begins: true }));
+                let _ = pages.send(Err(Ended { error: error.into(), begins: true }));
                 return;
             }
         };
-        let mut broken = None;
-        for (place, record) in records.iter().enumerate() {
-            if let Err(what) = intact(record, seq + 1, head) {
-                let (run, fault) = (id.clone(), ReplayFault::Damaged(what));
-                let error = ReplayError::Fault { run, seq: seq + 1, fault };
-                broken = Some((place, Broken { error, begins: record.input.is_some() }));
-                break;
-            }
-            (seq, head) = (record.seq, record.hash);
-        }
-        if let Some((place, broken)) = broken {
+        if let Err(Broken { nth, seq, what }) = chain.check(&page) {
+            let (run, fault) = (id.clone(), ReplayFault::Damaged(what));
+            let begins = page.records[nth].input.is_some();
             // The records before the fault are still recomputed.
-            records.truncate(place);
-            let _ = pages.send(Ok(records));
-            let _ = pages.send(Err(broken));
+            page.records.truncate(nth);
+            let _ = pages.send(Ok(page.records));
+            let error = ReplayError::Fault { run, seq, fault };
+            let _ = pages.send(Err(Ended { error, begins }));
             return;
         }
-        if pages.send(Ok(records)).is_err() || complete {
+        if pages.send(Ok(page.records)).is_err() || page.end {
             return;
         }
     }

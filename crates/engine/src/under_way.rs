@@ -289,7 +289,7 @@ pub(crate) fn order(driver: &Driver, folders: &Folders, started: u64) -> TurnOrd
             model: model.clone().or_else(|| run.agents().get(id).and_then(|it| it.model.clone())),
             // Who was found out before, and stands in `turn.started`.
             provider: run.agents().get(id).map_or(provider.clone(), |it| Some(it.provider.clone())),
-            schema: node.answer_schema().map(Arc::new),
+            schema: run.answer_schema_of(turn),
             session: turn.session.clone(),
             script: turn.script.clone(),
         },

@@ -79,18 +79,19 @@ pub(crate) async fn held(connection: &Connection) -> Result<Vec<RunId>, Fault> {
     Ok(runs)
 }
 
-/// Those of some runs that nobody drives, in their order.
-pub(crate) async fn undriven(
+/// The leases of some runs, in their order: the revision of each, which changes when it is renewed; `None` for a run
+/// that nobody drives.
+pub(crate) async fn revisions(
     connection: &Connection,
     runs: Vec<RunId>,
-) -> Result<Vec<RunId>, Fault> {
+) -> Result<Vec<(RunId, Option<u64>)>, Fault> {
     let look = async |run: RunId| {
-        let driven = holder(connection, &run).await?.is_some();
-        Ok::<_, Fault>((!driven).then_some(run))
+        let key = connection.lease_key(run.as_str());
+        let last = connection.last(&connection.leases, &key).await?;
+        let held = last.filter(|last| held_in(last).is_some());
+        Ok::<_, Fault>((run, held.map(|held| held.sequence)))
     };
-    let looks = stream::iter(runs).map(look).buffered(AT_ONCE);
-    let found: Vec<Option<RunId>> = looks.try_collect().await?;
-    Ok(found.into_iter().flatten().collect())
+    stream::iter(runs).map(look).buffered(AT_ONCE).try_collect().await
 }
 
 fn held_in(message: &StreamMessage) -> Option<Holder> {
@@ -241,11 +242,12 @@ impl Key {
                         self.revision = revision;
                         break;
                     }
-                    Ok(Ok(Published::Late)) => match self.found().await {
-                        Some(false) => return,
-                        // An earlier attempt stored it, nobody knows when: it is renewed from there.
-                        Some(true) | None => {}
-                    },
+                    Ok(Ok(Published::Late)) => {
+                        if self.found().await == Some(false) {
+                            return;
+                        }
+                        // An earlier attempt may have stored it, nobody knows when: it is renewed from there.
+                    }
                     Ok(Ok(Published::Unknown(_)) | Err(_)) | Err(_) => {}
                 }
                 tokio::time::sleep(crate::connection::REPEAT_AFTER).await;

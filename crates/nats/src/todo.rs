@@ -258,9 +258,20 @@ impl NatsJournal {
     /// Those of some runs that nobody drives, in their order.
     #[must_use]
     pub fn undriven(&self, runs: Vec<RunId>) -> Fetched<Vec<RunId>> {
+        let leases = self.leases(runs);
+        Box::pin(async move {
+            let all = leases.await?.into_iter();
+            Ok(all.filter_map(|(run, lease)| lease.is_none().then_some(run)).collect())
+        })
+    }
+
+    /// The leases of some runs, in their order: the revision of each, which changes when it is renewed; `None` for a
+    /// run that nobody drives.
+    #[must_use]
+    pub fn leases(&self, runs: Vec<RunId>) -> Fetched<Vec<(RunId, Option<u64>)>> {
         let connection = self.connection();
         Box::pin(
-            self.connection().run(async move { Ok(lease::undriven(&connection, runs).await?) }),
+            self.connection().run(async move { Ok(lease::revisions(&connection, runs).await?) }),
         )
     }
 

@@ -327,6 +327,9 @@ impl Folder {
 
     /// The parent folder of a path, and the last part of the path.
     fn split<'a>(&self, path: &'a Path, make: bool) -> io::Result<(Within<'_>, &'a OsStr)> {
+        if let Some(name) = resolve::single(path) {
+            return Ok((Within::This(self), name));
+        }
         let parts = resolve::parts(path)?;
         let Some((name, before)) = parts.split_last() else {
             let message = format!("`{}` names no file", path.display());

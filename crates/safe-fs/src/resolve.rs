@@ -31,6 +31,15 @@ pub(crate) fn parts(path: &Path) -> io::Result<Vec<&OsStr>> {
     Ok(parts)
 }
 
+/// The name, where a path is nothing else.
+pub(crate) fn single(path: &Path) -> Option<&OsStr> {
+    let mut parts = path.components();
+    match (parts.next(), parts.next()) {
+        (Some(Component::Normal(name)), None) => Some(name),
+        _ => None,
+    }
+}
+
 /// Opens `path` beneath `folder`.
 pub(crate) fn open(folder: impl AsFd, path: &Path, how: OFlags) -> io::Result<OwnedFd> {
     open_or_make(folder, path, how, Mode::empty())
@@ -43,8 +52,11 @@ pub(crate) fn open_or_make(
     how: OFlags,
     mode: Mode,
 ) -> io::Result<OwnedFd> {
-    let parts = parts(path)?;
     let how = how | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    if let Some(name) = single(path) {
+        return openat(folder, name, how, mode).map_err(|error| named(error, path));
+    }
+    let parts = parts(path)?;
     // A single name, by far the most usual, leads nowhere else: nothing is on the way, and no link is followed.
     if parts.len() > 1 && !LACKING.load(Ordering::Relaxed) {
         let clean: PathBuf = parts.iter().collect();

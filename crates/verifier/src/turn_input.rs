@@ -1,7 +1,5 @@
 //! Input of a turn: its session, its answer in the script, its prompt or its utility input.
 
-use std::sync::Arc;
-
 use materia_contract::{
     Behavior, Cause, Event, InputPart, InputParts, InputSource, PromptLayer, SCRIPTED,
     SessionPolicy, SessionRef, TurnStarted, derived_id,
@@ -170,24 +168,26 @@ impl Verifier {
             let script = self.beginning.script.as_ref();
             let by_script = script.map(|script| script.keys.contains_key(id) || answers.is_none());
             let provider = match by_script {
-                Some(true) => Some(SCRIPTED.to_owned()),
-                Some(false) | None => answers.map(|it| &it.provider).or(provider.as_ref()).cloned(),
+                Some(true) => Some(SCRIPTED),
+                Some(false) | None => {
+                    answers.map(|it| &it.provider).or(provider.as_ref()).map(String::as_str)
+                }
             };
             let own = plan.policy.as_ref().and_then(|policy| policy.tools.as_ref());
             due = (
                 provider,
-                answers.and_then(|it| it.program_version.clone()),
-                model.as_ref().or(answers.and_then(|it| it.model.as_ref())).cloned(),
-                own.or(tools.as_ref()).cloned(),
-                plan.answer_schema().map(Arc::new),
+                answers.and_then(|it| it.program_version.as_ref()),
+                model.as_ref().or(answers.and_then(|it| it.model.as_ref())),
+                own.or(tools.as_ref()),
+                chart.nodes[node].schema.as_ref(),
             );
         }
         let said = (
-            data.provider.clone(),
-            data.program_version.clone(),
-            data.model.clone(),
-            data.tools.clone(),
-            data.schema.clone(),
+            data.provider.as_deref(),
+            data.program_version.as_ref(),
+            data.model.as_ref(),
+            data.tools.as_ref(),
+            data.schema.as_ref(),
         );
         hold!(self, said == due, "it says otherwise who is asked, or for what");
         Ok(())

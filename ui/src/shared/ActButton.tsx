@@ -77,7 +77,7 @@ export function Confirm(props: ConfirmProps) {
       }}
       opener={{ "aria-label": label, title: label, ...opener }}
     >
-      <h3>{title}</h3>
+      <h2>{title}</h2>
       <div className="stack">
         <div className="dim">{text}</div>
         {body}

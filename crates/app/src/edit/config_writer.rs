@@ -168,8 +168,8 @@ pub fn files(loaded: &Loaded) -> Vec<ConfigFile> {
     let file = |layer: &Layer| ConfigFile {
         layer: word(layer.kind).to_owned(),
         file: layer.shown.clone(),
-        text: layer.text.to_string(),
-        hash: layer.hash.clone(),
+        text: layer.text().to_owned(),
+        hash: layer.hash(),
         editable: layer.kind != LayerKind::Shipped,
     };
     loaded.layers.iter().map(file).collect()

@@ -164,10 +164,14 @@ impl Project {
             return Ok(());
         }
         let Some(journal) = self.remote()? else { return Ok(()) };
+        let Some(home) = wait(journal.home(&found.id))? else { return Ok(()) };
         let here = Home::here(&self.dir.to_string_lossy());
-        let Some(home) = wait(journal.home(&found.id))?.filter(|home| *home != here) else {
+        let real = |folder: &str| std::fs::canonicalize(folder).ok();
+        let same = home.folder == here.folder
+            || real(&home.folder).is_some_and(|there| Some(there) == real(&here.folder));
+        if same && home.host == here.host {
             return Ok(());
-        };
+        }
         let (folder, host) = (one_line(&home.folder, 300), one_line(&home.host, 100));
         Err(Failure::resolution(format!(
             "cast `{}` works in `{folder}` on `{host}`, and its files are not here: run the command there, only store it (`--no-run`), or bring the cast here with `journal copy`",

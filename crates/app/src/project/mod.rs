@@ -152,7 +152,7 @@ impl Project {
     /// The folder that casts are kept in, whatever else is wrong with the configuration.
     #[must_use]
     pub fn artifact_root(&self) -> PathBuf {
-        materia_compiler::artifact_dir(&materia_compiler::load(&self.sources).0)
+        materia_compiler::artifact_root(&self.sources)
     }
 
     /// The folders that can hold casts of this project: the configured one first, then the usual ones (D52).

@@ -104,11 +104,13 @@ fn cases_are_chosen_updated_and_reported() {
     });
     bench.write("materia-tests/deep/own.json", &own.to_string());
     bench.write("materia-tests/broken.json", "{ \"name\": 1 }");
+    bench.write("materia-tests/list.json", "[1]");
     let ran = bench.run(&["test", "--junit", "report.xml"]).exits(1);
     assert!(ran.out.contains("this is no case"), "{}", ran.out);
-    assert!(ran.out.ends_with("1 passed, 2 failed\n"), "{}", ran.out);
+    assert!(ran.out.contains("an object is needed here, not a list"), "{}", ran.out);
+    assert!(ran.out.ends_with("1 passed, 3 failed\n"), "{}", ran.out);
     let report = bench.read("report.xml");
-    assert!(report.contains("tests=\"3\" failures=\"2\""), "{report}");
+    assert!(report.contains("tests=\"4\" failures=\"3\""), "{report}");
     assert!(report.contains("name=\"A &lt;program&gt; of the project runs.\""), "{report}");
     let ran = bench.run(&["test", "--filter", "<program>", "--update"]).exits(0);
     assert!(ran.out.ends_with("0 passed, 0 failed, 1 updated\n"), "{}", ran.out);

@@ -2,6 +2,8 @@
 //!
 //! What is written is compiled once more and must come to the very plan of the link; where it does not, there is none.
 
+use std::sync::{Arc, OnceLock};
+
 use materia_contract::{
     AdvanceDoc, Behavior, ConsumesDoc, EdgeDoc, EdgeId, ExitDoc, Loadout, LoopDoc, Node, NodeId,
     Plan, Socket,
@@ -127,6 +129,8 @@ fn says_the_same(loaded: &Loaded, written: &Loadout, plan: &Plan) -> bool {
         original_profile_dir: loaded.original_profile_dir.clone(),
         errors: loaded.errors,
         words: WordFiles::default(),
+        lowest: Arc::clone(&loaded.lowest),
+        parts: OnceLock::new(),
     };
     let (compiled, _) = compile(&with, Some(&name));
     compiled.is_some_and(|compiled| plain(compiled.plan) == plain(plan.clone()))

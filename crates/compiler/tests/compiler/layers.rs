@@ -39,7 +39,7 @@ fn layers_stand_in_order_and_the_strongest_wins() {
     assert_eq!(loaded.layers[5].shown, "env.json");
     assert!(loaded.layers[5].path.is_absolute());
     let flag = &loaded.layers[6];
-    assert_eq!(flag.hash, blake3_of(&flag.text));
+    assert_eq!(flag.hash(), blake3_of(flag.text()));
 }
 
 fn blake3_of(text: &str) -> String {

@@ -89,14 +89,14 @@ pub(crate) fn assert_well_formed(findings: &[Finding], loaded: &Loaded) {
         let layer = layer.expect("a finding names a layer");
         let about_the_name = ABOUT_NAMES.contains(&finding.code.as_str());
         let span = if about_the_name {
-            materia_compiler::locate::key_span(&layer.text, &finding.pointer)
+            materia_compiler::locate::key_span(layer.text(), &finding.pointer)
         } else {
-            materia_compiler::locate::span(&layer.text, &finding.pointer)
+            materia_compiler::locate::span(layer.text(), &finding.pointer)
         };
         if let Some(span) = span
             && !finding.pointer.is_empty()
         {
-            let place = materia_compiler::locate::line_column(&layer.text, span.start);
+            let place = materia_compiler::locate::line_column(layer.text(), span.start);
             assert_eq!((finding.line, finding.column), (Some(place.0), Some(place.1)));
         }
     }

@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "camelCase")]
 pub struct PromptLayer {
     /// Its kind: `materia`, `request`, `incoming`, `item`, `followUp`, `mode`, `output`, …
-    pub name: String,
+    pub name: Cow<'static, str>,
     /// Where it comes from: a place in the configuration, a payload, an event.
-    pub origin: String,
+    pub origin: Cow<'static, str>,
     /// Its first byte.
     pub start: usize,
     /// The byte behind its last.
@@ -54,9 +54,9 @@ pub(super) mod stored_layers {
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(layers.iter().map(|layer| {
-            let origin = (usual_origin(&layer.name) != Some(&layer.origin))
-                .then_some(Cow::Borrowed(layer.origin.as_str()));
-            StoredLayer { name: Cow::Borrowed(&layer.name), origin, end: layer.end }
+            let origin = (usual_origin(&layer.name) != Some(&*layer.origin))
+                .then_some(Cow::Borrowed(&*layer.origin));
+            StoredLayer { name: Cow::Borrowed(&*layer.name), origin, end: layer.end }
         }))
     }
 
@@ -67,12 +67,12 @@ pub(super) mod stored_layers {
         let whole = |layer: StoredLayer<'_>| {
             let StoredLayer { name, origin, end } = layer;
             let origin = match origin {
-                Some(origin) => origin.into_owned(),
+                Some(origin) => origin.into_owned().into(),
                 None => usual_origin(&name)
                     .ok_or_else(|| D::Error::custom(format!("the layer `{name}` has no origin")))?
-                    .to_owned(),
+                    .into(),
             };
-            let layer = PromptLayer { name: name.into_owned(), origin, start, end };
+            let layer = PromptLayer { name: name.into_owned().into(), origin, start, end };
             start = end;
             Ok(layer)
         };
@@ -93,8 +93,8 @@ mod tests {
     #[test]
     fn a_layer_is_stored_without_what_follows_from_the_rest() {
         let layer = |name: &str, origin: &str, start, end| PromptLayer {
-            name: name.to_owned(),
-            origin: origin.to_owned(),
+            name: name.to_owned().into(),
+            origin: origin.to_owned().into(),
             start,
             end,
         };

@@ -124,7 +124,7 @@ impl Store {
     fn page(&self, run: &RunId, after: u64, bytes: usize, blobs: &MemoryBlobs) -> Page {
         let skip = usize::try_from(after).unwrap_or(usize::MAX);
         let all = self.runs.get(run).map(Vec::as_slice).unwrap_or_default();
-        let mut page = Page { records: Vec::new(), end: true };
+        let mut page = Page { end: true, ..Page::default() };
         let mut taken = 0;
         for record in all.iter().skip(skip) {
             taken += record_bytes(record);

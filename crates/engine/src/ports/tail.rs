@@ -11,6 +11,9 @@ pub struct Page {
     pub records: Vec<Record>,
     /// Whether the run had no more when they were read. Where it is false there may be more.
     pub end: bool,
+    /// Whether the hash of each event that is not the last of its decision was computed from its content and the hash before
+    /// it when it was read.
+    pub derived: bool,
 }
 
 /// Records as they become durable, a page at a time. No page is empty.
@@ -58,7 +61,7 @@ where
                 std::future::pending::<()>().await;
             }
             self.changed.mark_unchanged();
-            let Page { records, end } = (self.read)(self.after).await?;
+            let Page { records, end, .. } = (self.read)(self.after).await?;
             self.at_end = end;
             if let Some(last) = records.last() {
                 self.after = last.seq;

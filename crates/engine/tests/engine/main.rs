@@ -9,6 +9,7 @@
 )]
 
 mod apart;
+mod chain;
 mod crash;
 mod decisions;
 mod driving;

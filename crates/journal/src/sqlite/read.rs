@@ -26,8 +26,8 @@ pub(super) fn page(
     after: u64,
     bytes: usize,
 ) -> Result<Page, Fault> {
-    let mut page =
-        Page { records: Vec::with_capacity(bytes.min(RESERVE_MAX) / RECORD_BYTES), end: true };
+    let records = Vec::with_capacity(bytes.min(RESERVE_MAX) / RECORD_BYTES);
+    let mut page = Page { records, end: true, derived: true };
     let mut taken = 0;
     visit_each(connection, run, after, &mut |record| {
         taken += record_bytes(record);

@@ -20,6 +20,8 @@ const SOCKETS_FOLDER: &str = "sockets";
 #[derive(Debug)]
 pub(super) struct Cast {
     run: RunId,
+    /// Whether the id of the run may name a folder.
+    is_named: bool,
     place: Place,
     about: Option<About>,
     status: CastStatus,
@@ -41,7 +43,8 @@ impl Cast {
         let status = CastStatus::Running;
         let place = Place::new(folder);
         let (sockets, open) = (BTreeSet::new(), Vec::new());
-        Self { run, place, about: None, status, last: None, noted: 0, sockets, open }
+        let is_named = RunId::parse(run.as_str()).is_ok();
+        Self { run, is_named, place, about: None, status, last: None, noted: 0, sockets, open }
     }
 
     /// A cast that was there before.
@@ -68,7 +71,7 @@ impl Cast {
 
     /// The folder itself. Neither it nor the artifact root may be a link.
     pub(super) fn make_folder(&self) -> Result<Folder, ViewProblem> {
-        file::refuse_unless(RunId::parse(self.run.as_str()).is_ok(), self.path())?;
+        file::refuse_unless(self.is_named, || self.path().to_owned())?;
         self.place.make("")
     }
 
@@ -145,14 +148,14 @@ impl Cast {
     }
 
     fn files(&mut self, turn: &TurnName) -> Result<TurnFiles, ViewProblem> {
-        let within = format!("{SOCKETS_FOLDER}/{}", turn.node);
-        let are_ids = is_node_id(turn.node.as_str()) && RunId::parse(self.run.as_str()).is_ok();
-        file::refuse_unless(are_ids, &self.path().join(&within))?;
+        let within = || format!("{SOCKETS_FOLDER}/{}", turn.node);
+        let are_ids = is_node_id(turn.node.as_str()) && self.is_named;
+        file::refuse_unless(are_ids, || self.path().join(within()))?;
         let known = self.open.iter().find(|(node, _)| *node == turn.node);
         let folder = if let Some((_, folder)) = known {
             Arc::clone(folder)
         } else {
-            let folder = Arc::new(self.place.make_next(&within)?);
+            let folder = Arc::new(self.place.make_next(&within())?);
             self.open.truncate(OPEN_FOLDERS_MAX - 1);
             self.open.insert(0, (turn.node.clone(), Arc::clone(&folder)));
             folder

@@ -1,7 +1,7 @@
 //! Reads a journal and checks the chain of its hashes.
 
 use materia_contract::{ChainHash, EventError, Record, RunId};
-use materia_engine::{Journal, ReadError, blocking};
+use materia_engine::{Chain, Journal, ReadError, blocking};
 
 use super::file::ViewProblem;
 
@@ -43,20 +43,18 @@ pub(super) fn checked(
     start: (u64, ChainHash),
     visit: &mut dyn FnMut(&[Record]) -> Result<bool, CatchUpError>,
 ) -> Result<(), CatchUpError> {
-    let (mut after, mut previous) = start;
+    let (mut after, head) = start;
+    let mut chain = Chain::behind(after, head);
     loop {
-        let records = blocking(journal).read(run, after, CHUNK_BYTES)?.records;
-        for record in &records {
-            if record.hash_after(previous) != record.hash {
-                return Err(CatchUpError::Chain { run: run.clone(), seq: record.seq });
-            }
-            previous = record.hash;
-        }
-        let Some(last) = records.last() else {
+        let page = blocking(journal).read(run, after, CHUNK_BYTES)?;
+        chain
+            .check(&page)
+            .map_err(|broken| CatchUpError::Chain { run: run.clone(), seq: broken.seq })?;
+        let Some(last) = page.records.last() else {
             return Ok(());
         };
         after = last.seq;
-        if !visit(&records)? {
+        if !visit(&page.records)? {
             return Ok(());
         }
     }

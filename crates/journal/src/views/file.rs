@@ -83,9 +83,13 @@ impl Place {
     }
 }
 
+fn in_folder(folder: &Folder, name: &str, source: io::Error) -> ViewProblem {
+    ViewProblem { path: folder.path().join(name), source }
+}
+
 /// Writes a whole file.
 pub(super) fn write(folder: &Folder, name: &str, bytes: &[u8]) -> Result<(), ViewProblem> {
-    folder.write(name, bytes).map_err(ViewProblem::at(&folder.path().join(name)))
+    folder.write(name, bytes).map_err(|source| in_folder(folder, name, source))
 }
 
 /// Writes a whole file; where it says the `same` as another one, a second name for that will do.
@@ -106,19 +110,22 @@ pub(super) fn copy_of(
 
 /// Writes a whole file so that no reader ever sees half of it.
 pub(super) fn replace(folder: &Folder, name: &str, bytes: &[u8]) -> Result<(), ViewProblem> {
-    folder.replace(name, bytes).map_err(ViewProblem::at(&folder.path().join(name)))
+    folder.replace(name, bytes).map_err(|source| in_folder(folder, name, source))
 }
 
 /// Opens a file to go on at its end.
 pub(super) fn append(folder: &Folder, name: &str) -> Result<File, ViewProblem> {
-    folder.append(name).map_err(ViewProblem::at(&folder.path().join(name)))
+    folder.append(name).map_err(|source| in_folder(folder, name, source))
 }
 
 /// Refuses a name that could lead to another folder.
-pub(super) fn refuse_unless(is_name: bool, path: &Path) -> Result<(), ViewProblem> {
+pub(super) fn refuse_unless(
+    is_name: bool,
+    path: impl FnOnce() -> PathBuf,
+) -> Result<(), ViewProblem> {
     if is_name {
         return Ok(());
     }
     let source = io::Error::other("its last part is no id: an event was forged");
-    Err(ViewProblem { path: path.to_owned(), source })
+    Err(ViewProblem { path: path(), source })
 }

@@ -113,7 +113,6 @@ impl ViewWriter {
                 fresh |= take_in(&mut kept.cast, news, &folders, &mut self.lines)?;
                 Ok(())
             });
-            kept.cast.let_go();
             // Events whose files are there have their lines, also where a later file could not be written.
             let mut appended = Ok(());
             if !self.lines.is_empty() {
@@ -123,6 +122,7 @@ impl ViewWriter {
             if result.is_ok() && kept.cast.manifest_is_due() {
                 result = kept.cast.note();
             }
+            kept.cast.let_go();
             if let Err(problem) = result {
                 kept.broken = true;
                 self.open.close(&run);

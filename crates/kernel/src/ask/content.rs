@@ -12,6 +12,12 @@ use crate::ask::scope::Scope;
 use crate::ask::{output, route};
 use crate::state::Payload;
 
+/// The value of an output, where it may have a field `status`.
+fn object_with_status(json: &str) -> Option<Value> {
+    let json = json.trim();
+    output::may_have_field(json, "status").then(|| serde_json::from_str(json).ok()).flatten()
+}
+
 impl Payload {
     /// Everything it has, whichever part travels.
     fn whole(&self) -> PayloadContent {
@@ -37,9 +43,13 @@ impl Payload {
 
     /// Its status for a report: the object under `status` in it, otherwise the verdict.
     pub(crate) fn reported_status(&self) -> Map<String, Value> {
-        let PayloadContent { structured, status, .. } = self.whole();
-        if let Some(Value::Object(own)) = structured.as_ref().and_then(|it| it.get("status")) {
-            return own.clone();
+        let (own, status) = match &self.mapped {
+            Some(mapped) => (mapped.structured.clone(), mapped.status.clone()),
+            None => (self.json.as_deref().and_then(object_with_status), self.status()),
+        };
+        if let Some(Value::Object(own)) = own.and_then(|mut it| it.get_mut("status")?.take().into())
+        {
+            return own;
         }
         match status.map(|status| json!(status)) {
             Some(Value::Object(status)) => status,

@@ -93,7 +93,6 @@ fn cut<'text>(text: &'text str, room: &mut usize, file: &str) -> Cow<'text, str>
 }
 
 fn parts(run: &Run, payload: &Payload, own: impl Fn(&[Value]) -> bool) -> Vec<Part> {
-    let (message, object) = files(run, payload);
     if let Some(mapped) = &payload.mapped {
         return mapped_parts(payload, mapped);
     }
@@ -101,7 +100,7 @@ fn parts(run: &Run, payload: &Payload, own: impl Fn(&[Value]) -> bool) -> Vec<Pa
         name: "message.final".to_owned(),
         body: message_of(&payload.text, payload.json.as_deref(), own),
         fenced: false,
-        file: message,
+        file: files(run, payload).0,
     };
     let structured = || {
         let value: Option<Value> =
@@ -110,7 +109,7 @@ fn parts(run: &Run, payload: &Payload, own: impl Fn(&[Value]) -> bool) -> Vec<Pa
             name: "structured_output".to_owned(),
             body: format!("{value:#}"),
             fenced: true,
-            file: object,
+            file: files(run, payload).1,
         })
     };
     let artifacts = || {

@@ -253,6 +253,12 @@ impl Run {
         self.phase == Phase::Running && self.files.as_deref().is_some_and(publishing)
     }
 
+    /// The form of the answer that the agent of a turn is asked for.
+    #[must_use]
+    pub fn answer_schema_of(&self, turn: &Turn) -> Option<Arc<Value>> {
+        self.wiring().schemas[turn.node].clone()
+    }
+
     /// The turn in flight whose `turn.started` is at that place.
     #[must_use]
     pub fn turn(&self, started: u64) -> Option<&Turn> {

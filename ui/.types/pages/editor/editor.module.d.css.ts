@@ -1,6 +1,5 @@
 declare const classes: {
   readonly editor: string;
-  readonly materiaEditor: string;
   readonly save: string;
   readonly tell: string;
   readonly pal: string;

@@ -1,12 +1,12 @@
 declare const classes: {
   readonly library: string;
-  readonly materiaList: string;
-  readonly materiaEditor: string;
   readonly index: string;
   readonly pickrow: string;
   readonly unsaved: string;
   readonly bigpicture: string;
   readonly newone: string;
+  readonly materiaList: string;
+  readonly materiaEditor: string;
   readonly forms: string;
   readonly beside: string;
   readonly probs: string;

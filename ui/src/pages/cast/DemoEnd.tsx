@@ -43,7 +43,7 @@ export function DemoEnd({ state, target }: { state: CastState; target: Target })
         label="On your repository"
         opener={{ look: "primary", testid: "demo-own", children: "Run it on my repository" }}
       >
-        <h3>In a terminal, in your repository</h3>
+        <h2>In a terminal, in your repository</h2>
         <div className="stack">
           <div className="dim">
             A server shows the folder in which it was started. These two commands start it in your repository.

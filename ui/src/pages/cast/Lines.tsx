@@ -27,7 +27,7 @@ export function Lines({ castId }: { castId: string }) {
         icon: SquareTerminal,
       }}
     >
-      <h3>In a terminal</h3>
+      <h2>In a terminal</h2>
       <div className="stack">
         {lines.map(([what, words]) => (
           <div key={what}>

@@ -54,7 +54,7 @@ export function Modes({ state, target, onDone }: ActProps) {
       </label>
       {act ? (
         <Pop open onOpen={(open) => !open && setAct(null)} label="Change the mode">
-          <h3>
+          <h2>
             {act.do === "mode"
               ? act.value === "AUTO"
                 ? "Start turns automatically"
@@ -62,7 +62,7 @@ export function Modes({ state, target, onDone }: ActProps) {
               : act.do === "globalMode" && act.value === "PLANNING"
                 ? "Let turns write documents only"
                 : "Let turns write what their socket allows"}
-          </h3>
+          </h2>
           <div className="stack">
             <div className="dim">Nothing is interrupted and nothing is lost.</div>
             <Cli words={commandLine(target.castId, act)} />

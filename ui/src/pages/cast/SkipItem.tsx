@@ -44,9 +44,9 @@ export function SkipPart({ state, target, socket, onDone }: SkipProps) {
   const act: Act = { do: "skip", loop: found.loop, ...(reason.trim() ? { reason: reason.trim() } : {}) };
   return (
     <div className="or" data-testid="stop-item-part">
-      <h3>
+      <h2>
         Or stop the item <Item itemKey={found.item.key} title={found.item.label} />
-      </h3>
+      </h2>
       <div className="dim">
         {found.busy
           ? `${found.busy} works on it. You can stop the item when that turn has ended or the cast is paused.`

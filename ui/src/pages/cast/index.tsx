@@ -2,6 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useShallow } from "zustand/react/shallow";
 import type { CastView } from "../../api/generated";
 import { type CastState, castState, nameOf, sentence, shownState } from "../../fold";
 import { elk } from "../../graph/elk";
@@ -122,9 +123,13 @@ function interesting(state: CastState): string {
 /** Which worker runs the cast: as the list of casts has it, which is live, else as the cast was read. */
 function useWork(castId: string, project: string | null, view: CastView | null): Work {
   const key = keyOf({ castId, project: view?.project ?? project ?? undefined });
-  const listed = useLive((live) => live.casts.get(key));
-  const { worker, waitsForWorker } = listed ?? view ?? {};
-  return useMemo(() => ({ worker, waitsForWorker }), [worker, waitsForWorker]);
+  // The list changes with each event of a cast; the page is drawn again only if this part of it does.
+  return useLive(
+    useShallow((live) => {
+      const { worker, waitsForWorker } = live.casts.get(key) ?? view ?? {};
+      return { worker, waitsForWorker };
+    }),
+  );
 }
 
 function CastPage(props: CastPageProps) {

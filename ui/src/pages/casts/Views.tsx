@@ -68,7 +68,7 @@ export function Views({ filters, counts, countOf, change }: ViewsProps) {
             children: "Keep this view",
           }}
         >
-          <h3>Keep this view</h3>
+          <h2>Keep this view</h2>
           <div className="stack">
             <div className="dim">Its filters become a tab of this list, in this browser.</div>
             <input

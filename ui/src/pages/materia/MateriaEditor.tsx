@@ -62,6 +62,7 @@ function Opened({ store }: { store: EditorStore }) {
     <div className={css.materiaEditor} data-testid="materia-editor">
       <SaveBar store={store} state={state} findings={findings} onReview={() => setReview(true)} onCopy={copy} />
       <div className={css.forms} role="region" aria-label={`Fields of ${name}`} tabIndex={0}>
+        <h2 className="sr">Fields</h2>
         <MateriaForm store={store} raw={raw} kind={kind} readOnly={state.readOnly} />
         <Found findings={own} />
         {kind === "utility" ? <TryIt project={state.project} materia={name} saved={state.text === state.base} /> : null}

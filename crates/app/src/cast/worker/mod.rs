@@ -10,12 +10,13 @@
 mod files;
 mod fit;
 mod hand_over;
+mod looks;
 mod take;
 
 pub use fit::misfit;
 pub use hand_over::{Handed, Needs, hand_over, keep_here};
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -26,11 +27,12 @@ use materia_engine::{Journal, Leave, SystemClock, off_thread};
 use materia_journal::Views;
 use materia_nats::{InTodo, NatsJournal, TodoList, host_name};
 use tokio::runtime::Handle;
-use tokio::sync::watch;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 
 use crate::cast::host::Host;
 use crate::{Failure, Project};
+use looks::Looks;
 use take::{Came, take};
 
 /// The longest pause between two looks at the list: leases lapse without a message.
@@ -39,6 +41,10 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(500);
 const SIGN_INTERVAL: Duration = Duration::from_secs(3);
 /// A run that could not be driven here is tried again after this time.
 const AGAIN_AFTER: Duration = Duration::from_secs(30);
+
+/// So many runs are taken at one time: claimed, read and prepared. The others are left to other workers until then, and
+/// wait for no second lease if this one dies meanwhile.
+const TAKING_MAX: usize = 8;
 
 /// A sign of life names so many of the runs that are left alone: it must fit into a message.
 const LEFT_ALONE_MAX: usize = 100;
@@ -74,6 +80,8 @@ pub struct Worker {
     driven: Vec<RunId>,
     tasks: JoinSet<(InTodo, Came)>,
     list: TodoList,
+    looks: Looks,
+    taking: Arc<Taking>,
     /// Whether the last look at the list failed.
     away: bool,
     /// Runs that are not driven here, and since when.
@@ -90,6 +98,26 @@ struct Place {
     host: Host,
     supervisor: PathBuf,
     say: Say,
+}
+
+/// Runs that are being taken.
+struct Taking {
+    room: Arc<Semaphore>,
+    /// There is room for another one.
+    ended: Notify,
+}
+
+/// The place of a run that is being taken, until it is driven or not taken.
+struct Taker {
+    place: Option<OwnedSemaphorePermit>,
+    taking: Arc<Taking>,
+}
+
+impl Drop for Taker {
+    fn drop(&mut self) {
+        drop(self.place.take());
+        self.taking.ended.notify_one();
+    }
 }
 
 /// A run that is left alone.
@@ -114,6 +142,8 @@ impl Worker {
         let host = Host::new(port, views.clone(), Arc::new(SystemClock), &Handle::current());
         let name = journal.worker_name();
         let supervisor = settings.supervisor.clone();
+        let looks = Looks::new(journal.facts().lease);
+        let room = Arc::new(Semaphore::new(TAKING_MAX));
         Ok(Self {
             place: Place { project, journal, root, views, host, supervisor, say },
             settings,
@@ -122,6 +152,8 @@ impl Worker {
             driven: Vec::new(),
             tasks: JoinSet::new(),
             list: TodoList::default(),
+            looks,
+            taking: Arc::new(Taking { room, ended: Notify::new() }),
             away: false,
             left_alone: HashMap::new(),
         })
@@ -138,6 +170,7 @@ impl Worker {
         let mut changed = self.place.journal.todo_changed().await?;
         let mut sign = tokio::time::interval(SIGN_INTERVAL);
         let mut look = tokio::time::interval(LOOK_INTERVAL);
+        let taking = Arc::clone(&self.taking);
         loop {
             tokio::select! {
                 told = stop.wait_for(|stop| *stop) => {
@@ -152,6 +185,7 @@ impl Worker {
                     self.look().await;
                 }
                 _ = changed.changed() => self.look().await,
+                () = taking.ended.notified() => self.look().await,
                 _ = look.tick() => self.look().await,
             }
         }
@@ -238,8 +272,10 @@ impl Worker {
         if before {
             (self.place.say)("the casts that wait can be read again");
         }
-        self.left_alone.retain(|run, _| list.entries().iter().any(|entry| entry.run == *run));
-        let (mut open, body) = (Vec::new(), self.body());
+        let listed: HashSet<&RunId> = list.entries().iter().map(|entry| &entry.run).collect();
+        self.left_alone.retain(|run, _| listed.contains(run));
+        self.looks.retain(&listed);
+        let (mut open, body, now) = (Vec::new(), self.body(), Instant::now());
         for entry in list.entries() {
             let left = self.left_alone.get(&entry.run);
             let tried = left.is_some_and(|it| {
@@ -250,16 +286,27 @@ impl Worker {
             }
             match fit::unfit(entry, &body) {
                 Some(why) => self.leave_alone(entry.run.clone(), entry.revision, why),
-                None => open.push(entry.run.clone()),
+                None if self.looks.is_due(&entry.run, entry.revision, now) => open.push(entry),
+                None => {}
             }
         }
         let slots = usize::try_from(self.settings.slots).unwrap_or(usize::MAX);
-        let free = slots.saturating_sub(self.driven.len());
+        let room = self.taking.room.available_permits();
+        let free = slots.saturating_sub(self.driven.len()).min(room);
         if free > 0 && !open.is_empty() {
-            let open = self.place.journal.undriven(open).await.unwrap_or_default();
-            let chosen = fairly(open, free, &self.name);
-            for entry in list.entries().iter().filter(|entry| chosen.contains(&entry.run)) {
-                self.begin(entry.clone());
+            let open: Vec<InTodo> = open.into_iter().cloned().collect();
+            let runs = open.iter().map(|entry| entry.run.clone()).collect();
+            let leases = self.place.journal.leases(runs).await.unwrap_or_default();
+            let mut undriven = Vec::new();
+            for (entry, (run, lease)) in open.iter().zip(leases) {
+                self.looks.saw(&run, entry.revision, lease, now);
+                if lease.is_none() {
+                    undriven.push(run);
+                }
+            }
+            let chosen = fairly(undriven, free, &self.name);
+            for entry in open.into_iter().filter(|entry| chosen.contains(&entry.run)) {
+                self.begin(entry);
             }
             if !chosen.is_empty() {
                 self.announce().await;
@@ -270,11 +317,14 @@ impl Worker {
 
     /// Drives a run, in a task of its own.
     fn begin(&mut self, entry: InTodo) {
+        // There was room, and nothing else takes it.
+        let Ok(permit) = Arc::clone(&self.taking.room).try_acquire_owned() else { return };
+        let taker = Taker { place: Some(permit), taking: Arc::clone(&self.taking) };
         self.left_alone.remove(&entry.run);
         self.driven.push(entry.run.clone());
         let (place, leave) = (self.place.clone(), self.leave.subscribe());
         self.tasks.spawn(async move {
-            let came = take(place, entry.clone(), leave).await;
+            let came = take(place, entry.clone(), leave, taker).await;
             (entry, came)
         });
     }

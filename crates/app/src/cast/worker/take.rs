@@ -12,7 +12,7 @@ use materia_nats::{InTodo, NatsJournal, Todo};
 use materia_safe_fs::Temporary;
 use tokio::sync::watch;
 
-use super::{Place, files};
+use super::{Place, Taker, files};
 use crate::cast::act::{Going, Held, Sender};
 use crate::cast::drive::{Drive, Start};
 use crate::cast::prepare::GoingOn;
@@ -35,7 +35,12 @@ pub(super) enum Came {
 }
 
 /// Drives a run until it rests, is handed over, or cannot be driven.
-pub(super) async fn take(place: Place, entry: InTodo, leaving: watch::Receiver<Leave>) -> Came {
+pub(super) async fn take(
+    place: Place,
+    entry: InTodo,
+    leaving: watch::Receiver<Leave>,
+    taker: Taker,
+) -> Came {
     let InTodo { run, todo, .. } = &entry;
     let Some(todo) = todo.clone() else { return Came::Elsewhere };
     // A claim writes to the run, also where an entry names one that never began.
@@ -76,7 +81,9 @@ pub(super) async fn take(place: Place, entry: InTodo, leaving: watch::Receiver<L
         Ok(drive) => Drive { leave: Leaving(Some(leaving)), go_on, ..drive },
         Err(failure) => return Came::LeftAlone(failure.to_string()),
     };
-    let rested = match drive.among(&place.host) {
+    let under_way = drive.among(&place.host);
+    drop(taker);
+    let rested = match under_way {
         Ok(under_way) => under_way.rested().await,
         Err(failure) => return Came::LeftAlone(failure.to_string()),
     };

@@ -39,7 +39,7 @@ pub(super) fn fitting(project: &Project, created: &RunCreated) -> Result<Option<
     let (loaded, _) = materia_compiler::load(&project.sources);
     let own = || loaded.layers.iter().filter(|layer| layer.kind != LayerKind::Shipped);
     let alone = |layer: &Layer| Layout {
-        config: Some(layer.text.clone()),
+        config: Some(layer.text().into()),
         files: words(&loaded, layer),
         flag: None,
     };
@@ -71,8 +71,8 @@ fn as_named(project: &Project, loaded: &Loaded, loadout: &str) -> Option<Layout>
     let others = words(loaded, named).into_iter();
     files.extend(others.filter_map(|(file, text)| Some((inside(file)?, text))));
     files.extend(programs(project, loadout));
-    files.insert(name.clone(), Value::String(named.text.to_string()));
-    Some(Layout { config: own.map(|layer| layer.text.clone()), files, flag: Some(name) })
+    files.insert(name.clone(), Value::String(named.text().to_owned()));
+    Some(Layout { config: own.map(|layer| layer.text().into()), files, flag: Some(name) })
 }
 
 /// The files of the project that its programs name. Which argument is a file shows only where the file is.

@@ -301,7 +301,7 @@ impl History {
             found.extend(more);
             found
         };
-        match (layer.name.as_str(), part) {
+        match (&*layer.name, part) {
             ("materia", _) => self.materia(socket),
             ("request", _) => self.request(),
             ("incoming" | "instruction", _) => {

@@ -87,7 +87,7 @@ fn afresh(run: &Run, turn: &Turn, before: &str) -> layered::Layered {
     }
     for layer in turn.layers.iter().filter(|layer| tick::outlives_its_session(layer)) {
         let text = before.get(layer.start..layer.end).unwrap_or_default();
-        layered.add(&layer.name, layer.origin.clone(), text.trim_start());
+        layered.add(layer.name.clone(), layer.origin.clone(), &[text.trim_start()]);
     }
     layered
 }

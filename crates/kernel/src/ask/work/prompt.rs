@@ -25,11 +25,11 @@ pub(super) fn assemble(
 ) -> Layered {
     let mut layered = Layered::default();
     if !prompt.trim().is_empty() {
-        layered.add("materia", origin.to_owned(), prompt.trim_end());
+        layered.add("materia".into(), origin.to_owned().into(), &[prompt.trim_end()]);
     }
     let request = run.created().map_or("", |created| created.request.as_str());
     let request = forwarded::said(request, "manifest.json");
-    layered.section("request", "event 1".into(), "Request", &request);
+    layered.section("request", "event 1", "Request", &request);
     requires::render(&mut layered, run, index, payloads);
     incoming(&mut layered, run, index, payloads);
     item(&mut layered, run, index);
@@ -106,7 +106,7 @@ pub(super) fn closing(layered: &mut Layered, run: &Run, index: usize) {
         GlobalMode::Planning => "Mode: Planning",
         GlobalMode::Implementation => "Mode: Implementation",
     };
-    layered.section("mode", "global mode".into(), heading, &what_may_change(run, index));
+    layered.section("mode", "global mode", heading, &what_may_change(run, index));
     let (_, node) = run.node(index);
     if node.parse == Parse::Text {
         return;
@@ -136,7 +136,7 @@ pub(super) fn closing(layered: &mut Layered, run: &Run, index: usize) {
     for (field, paths) in assigned.iter().filter(|(field, _)| !output::is_of_handoff(field)) {
         let _ = write!(body, "\n- `{field}`: this graph reads {}.", paths.join(", "));
     }
-    layered.section("output", "contract".into(), "Answer", &body);
+    layered.section("output", "contract", "Answer", &body);
 }
 
 /// A sentence that says what a turn may write under its mode, tools and policy.

@@ -127,7 +127,7 @@ pub(super) fn append(
         add(layered, run, index, prompt, payloads);
     } else if let Some(number) = number(run, index) {
         let body = format!("This is tick {number} of your schedule.");
-        layered.section(NAME, "schedule".to_owned(), "Tick", &body);
+        layered.section(NAME, "schedule", "Tick", &body);
     }
 }
 
@@ -164,10 +164,8 @@ fn add(layered: &mut Layered, run: &Run, index: usize, prompt: &str, payloads: &
         },
         constraints: Constraints { mode, workspace: "project" },
     };
-    let text = format!(
-        "Continue from the current state of the work; do not start over.\n{}",
-        serde_json::to_string_pretty(&tick).expect("a tick is data and always renders")
-    );
-    let origin = if origin.is_empty() { "session".to_owned() } else { origin };
-    layered.add(NAME, origin, &text);
+    let tick = serde_json::to_string_pretty(&tick).expect("a tick is data and always renders");
+    let origin = if origin.is_empty() { "session".into() } else { origin.into() };
+    let heading = "Continue from the current state of the work; do not start over.\n";
+    layered.add(NAME.into(), origin, &[heading, &tick]);
 }
