@@ -2,7 +2,7 @@
 //!
 //! The command line turns them into exit statuses, the server into HTTP statuses.
 
-use materia_contract::{Finding, Refusal};
+use materia_contract::{Finding, Refusal, RefusalCode};
 use materia_engine::{ClaimError, EngineError, LoadError, PostError, ReadError};
 use materia_journal::OpenError;
 
@@ -57,9 +57,8 @@ impl From<Refusal> for Failure {
 }
 
 impl Failure {
-    fn refused(code: &str, message: impl Into<String>) -> Self {
-        let (code, message) = (code.to_owned(), message.into());
-        Refusal { code, message, findings: Vec::new() }.into()
+    fn refused(code: RefusalCode, message: impl Into<String>) -> Self {
+        Refusal { code, message: message.into(), findings: Vec::new() }.into()
     }
 
     /// The same with a hint.
@@ -76,33 +75,33 @@ impl Failure {
 
     /// The arguments or the request are not valid.
     pub fn usage(message: impl Into<String>) -> Self {
-        Self::refused("usage", message)
+        Self::refused(RefusalCode::Usage, message)
     }
 
     /// The named thing does not exist, or cannot be used for this.
     pub fn resolution(message: impl Into<String>) -> Self {
-        Self::refused("resolution", message)
+        Self::refused(RefusalCode::Resolution, message)
     }
 
     /// The commands are not approved.
     pub fn trust(message: impl Into<String>) -> Self {
-        Self::refused("trust", message)
+        Self::refused(RefusalCode::Trust, message)
     }
 
     /// The caller has no permission.
     pub fn forbidden(message: impl Into<String>) -> Self {
-        Self::refused("forbidden", message)
+        Self::refused(RefusalCode::Forbidden, message)
     }
 
     /// Files cannot be read or written.
     pub fn storage(message: impl Into<String>) -> Self {
-        Self::refused("storage", message)
+        Self::refused(RefusalCode::Storage, message)
     }
 
     /// The configuration has errors.
     pub fn configuration(message: impl Into<String>, findings: Vec<Finding>) -> Self {
-        let (code, message) = ("configuration".to_owned(), message.into());
-        Refusal { code, message, findings }.into()
+        let code = RefusalCode::Configuration;
+        Refusal { code, message: message.into(), findings }.into()
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use materia_contract::RefusalCode;
 use materia_server::client::{AskError, Client};
 
 use crate::failure::Failure;
@@ -14,7 +15,7 @@ use crate::project;
 const BEGIN_WAIT_MAX: Duration = Duration::from_secs(15);
 /// How long a server may take to bring its casts to rest.
 pub(crate) const END_WAIT_MAX: Duration = Duration::from_mins(1);
-/// Interval at which the state of a server is polled.
+/// Interval at which the state of a server is polled: it is another process, and its lock and its answers are looked at.
 pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The state folder, which a server needs.
@@ -88,7 +89,7 @@ pub(crate) fn refused(error: AskError) -> Failure {
         AskError::Unreached(error) => {
             Failure::Broken(format!("the server cannot be reached: {error}"))
         }
-        AskError::Refused(problem) if problem.code == "trust_required" => {
+        AskError::Refused(problem) if problem.code == RefusalCode::TrustRequired => {
             Failure::trust(problem.detail)
         }
         AskError::Refused(problem) => Failure::resolution(problem.detail),

@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use clap::Args;
 use materia_compiler::{Layer, LayerKind, Loaded, edit};
-use materia_contract::Finding;
+use materia_contract::{Finding, RefusalCode};
 use serde_json::{Value, json};
 
 use crate::config_writer::{ConfigWriter, origin, word};
@@ -118,7 +118,9 @@ pub(crate) fn copy(
     let add = |text: &str| edit::add(text, field, name, &original.value);
     let added = terminal.warned(|warnings| file.change(add, warnings));
     added.map_err(|failure| match failure.into() {
-        Failure::Refused(refusal) if refusal.code == "resolution" && new_name.is_none() => {
+        Failure::Refused(refusal)
+            if refusal.code == RefusalCode::Resolution && new_name.is_none() =>
+        {
             Failure::resolution(format!("{}; choose another name with `--as`", refusal.message))
         }
         failure @ (Failure::Refused(_) | Failure::Broken(_) | Failure::Output(_)) => failure,

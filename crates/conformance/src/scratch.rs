@@ -17,7 +17,7 @@ use super::{BaseFile, Place, Taken};
 
 /// How long one command may take.
 const COMMAND_TIME_MAX: Duration = Duration::from_mins(1);
-/// Interval at which its end is polled.
+/// Interval at which its end is polled: the standard library waits for a child without a deadline only.
 const POLL_INTERVAL: Duration = Duration::from_millis(4);
 /// Prefix of files that are in the profile, not in the project.
 const PROFILE: &str = "profile/";

@@ -53,11 +53,43 @@ pub struct RefusalReport {
     pub error: Refusal,
 }
 
+/// The kind of a refusal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RefusalCode {
+    /// The arguments or the request are not valid.
+    Usage,
+    /// The configuration has errors.
+    Configuration,
+    /// The named thing does not exist, or cannot be used for this.
+    Resolution,
+    /// The commands are not approved.
+    Trust,
+    /// The same, from a server: the answer has the questions.
+    TrustRequired,
+    /// Files cannot be read or written.
+    Storage,
+    /// The caller has no permission.
+    Forbidden,
+    /// The caller is not known.
+    Unauthorized,
+    /// Several projects have a cast of that id.
+    Ambiguous,
+    /// The server is ending.
+    Ending,
+    /// There is too much of something at one time.
+    Limit,
+    /// One of another version.
+    #[serde(other)]
+    Other,
+}
+
 /// Why nothing ran.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Refusal {
     /// `usage`, `configuration`, `resolution`, `trust`, `storage`, …
-    pub code: String,
+    #[schemars(with = "String")]
+    pub code: RefusalCode,
     /// One sentence.
     pub message: String,
     /// Everything that was found.

@@ -41,6 +41,12 @@ pub fn wall_time(instant: Micros) -> String {
     format!("{timestamp:.3}")
 }
 
+/// The milliseconds between two instants; none where a clock was set back between them.
+#[must_use]
+pub fn millis_between(began: Micros, ended: Micros) -> u64 {
+    u64::try_from(ended.saturating_sub(began) / 1_000).unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

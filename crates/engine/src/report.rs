@@ -1,6 +1,6 @@
 //! Report of a cast as `show` prints it, computed from the events on request.
 
-use materia_contract::time::wall_time;
+use materia_contract::time::{millis_between, wall_time};
 use materia_contract::{
     CastReport, EventBody, Folders, LinkTarget, OpenQuestion, RunId, RunWaiting, Said, Visit,
     WaitReason,
@@ -71,9 +71,7 @@ pub fn report_at(
         answer,
         request: created.request.clone(),
         started_at: span.map(|(began, _)| wall_time(began)),
-        elapsed_ms: span.map(|(began, newest)| {
-            u64::try_from(newest.saturating_sub(began) / 1_000).unwrap_or(0)
-        }),
+        elapsed_ms: span.map(|(began, newest)| millis_between(began, newest)),
         workspace: created.workspace.as_ref().map(|own| own.kind.clone()),
         linked: link.map(LinkTarget::reference).collect(),
         link_id: created.link.as_ref().map(|link| link.loadout_id.clone()),

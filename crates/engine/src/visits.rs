@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use materia_contract::time::Micros;
+use materia_contract::time::{Micros, millis_between};
 use materia_contract::{
     Amount, Event, EventBody, NodeId, OfTurn, Outcome, Plan, TurnCompleted, TurnEnd, TurnStarted,
-    TurnUsage, Visit, end_of,
+    Visit, end_of,
 };
 use serde::{Deserialize, Serialize};
 
@@ -70,10 +70,8 @@ struct End {
 
 impl End {
     fn new(end: TurnEnd<'_>, wall: Micros, reason: Option<String>, refused: bool) -> Self {
-        let usage = end.report.and_then(|report| report.usage);
-        let tokens = usage.as_ref().and_then(TurnUsage::tokens);
-        let cost = usage.and_then(|usage| usage.cost);
         let (outcome, satisfied) = (end.outcome, end.satisfied);
+        let (tokens, cost) = (end.tokens(), end.cost());
         Self { outcome, wall, satisfied, reason, tokens, cost, refused }
     }
 }
@@ -255,7 +253,7 @@ impl Visits {
 impl Started {
     fn end(&mut self, end: End) {
         let End { outcome, wall, satisfied, reason, tokens, cost, refused } = end;
-        let took = u64::try_from(wall.saturating_sub(self.wall) / 1_000).unwrap_or(0);
+        let took = millis_between(self.wall, wall);
         let visit = &mut self.visit;
         (visit.outcome, visit.satisfied, visit.reason) = (outcome, satisfied, reason);
         (visit.duration_ms, visit.tokens, visit.cost) = (Some(took), tokens, cost);

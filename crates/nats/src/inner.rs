@@ -1,4 +1,4 @@
-//! What is remembered of the runs of a space, and how that is brought up to date.
+//! Facts that are remembered of the runs of a space, and how they are brought up to date.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};

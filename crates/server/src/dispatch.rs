@@ -7,6 +7,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::{RawPathParams, State};
 use axum::http::{HeaderMap, Response, StatusCode, header};
 use axum::routing::{MethodFilter, on};
+use materia_contract::RefusalCode;
 use materia_contract::api::{Access as Needs, ENDPOINTS, Endpoint, Method, Name};
 use materia_engine::off_thread;
 
@@ -49,7 +50,7 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
                     return unknown_sender().response();
                 }
                 let detail = "this path takes another method; GET /api/openapi.json lists them";
-                Refused::new(StatusCode::METHOD_NOT_ALLOWED, "usage", detail).response()
+                Refused::new(StatusCode::METHOD_NOT_ALLOWED, RefusalCode::Usage, detail).response()
             },
         )
         .with_state(Arc::clone(app))
@@ -71,7 +72,7 @@ fn elsewhere(app: &App, request: &axum::extract::Request) -> Response<Body> {
 fn unknown_sender() -> Refused {
     Refused::new(
         StatusCode::UNAUTHORIZED,
-        "unauthorized",
+        RefusalCode::Unauthorized,
         "this request is not authenticated: a program sends the token of server.json as `Authorization: Bearer`, a page signs in with the link that `materia ui` prints",
     )
 }
@@ -79,7 +80,7 @@ fn unknown_sender() -> Refused {
 fn no_person() -> Refused {
     Refused::new(
         StatusCode::FORBIDDEN,
-        "forbidden",
+        RefusalCode::Forbidden,
         "this is for a person who has signed in, not for a token: use the page, or `materia ui` in the folder",
     )
 }
@@ -121,7 +122,7 @@ async fn answer(
     {
         return Err(Refused::new(
             StatusCode::FORBIDDEN,
-            "forbidden",
+            RefusalCode::Forbidden,
             "this request comes from a process of a turn, and that turn may not control casts; `policy.steer` of its socket allows it",
         ));
     }
@@ -143,7 +144,7 @@ async fn to_its_end(
 ) -> Result<Response<Body>, Refused> {
     let Ok(share) = Arc::clone(&app.acts).try_read_owned() else {
         let detail = "the server ends, and begins nothing more; nothing was done";
-        return Err(Refused::new(StatusCode::SERVICE_UNAVAILABLE, "ending", detail));
+        return Err(Refused::new(StatusCode::SERVICE_UNAVAILABLE, RefusalCode::Ending, detail));
     };
     let task = tokio::spawn(async move {
         let _share = share;
@@ -151,7 +152,7 @@ async fn to_its_end(
     });
     task.await.unwrap_or_else(|error| {
         let detail = format!("the request broke off: {error}");
-        Err(Refused::new(StatusCode::INTERNAL_SERVER_ERROR, "storage", detail))
+        Err(Refused::new(StatusCode::INTERNAL_SERVER_ERROR, RefusalCode::Storage, detail))
     })
 }
 
@@ -186,7 +187,7 @@ fn content_type(headers: &HeaderMap) -> Result<(), Refused> {
         return Ok(());
     }
     let detail = "what changes something is sent with `Content-Type: application/json`";
-    Err(Refused::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "usage", detail))
+    Err(Refused::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, RefusalCode::Usage, detail))
 }
 
 /// Refuses a body by the length that was announced, before any of it is waited for.
@@ -199,7 +200,7 @@ fn announced(headers: &HeaderMap, most: usize) -> Result<(), Refused> {
 
 fn too_large(most: usize) -> Refused {
     let detail = format!("a body of this request has at most {most} bytes");
-    Refused::new(StatusCode::PAYLOAD_TOO_LARGE, "usage", detail)
+    Refused::new(StatusCode::PAYLOAD_TOO_LARGE, RefusalCode::Usage, detail)
 }
 
 /// Reads a body of at most so many bytes, within the time that a request may take.
@@ -212,7 +213,7 @@ async fn read(body: Body, most: usize, wanted: bool) -> Result<Bytes, Refused> {
         Ok(Err(_)) => Err(Refused::usage("this request has no body")),
         Err(_) => Err(Refused::new(
             StatusCode::REQUEST_TIMEOUT,
-            "usage",
+            RefusalCode::Usage,
             format!("a request comes in within {} s", REQUEST_WAIT_MAX.as_secs()),
         )),
     }

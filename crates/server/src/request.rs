@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use materia_contract::api::Endpoint;
-use materia_contract::{CommandId, content_hash};
+use materia_contract::{CommandId, RefusalCode, content_hash};
 use materia_engine::off_thread;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -100,7 +100,7 @@ impl Request {
             .map_err(|error| Refused::usage(format!("the body is no JSON: {error}")))?;
         serde_json::from_value(value).map_err(|error| {
             let detail = format!("the body does not have the form of this request: {error}");
-            Refused::new(StatusCode::UNPROCESSABLE_ENTITY, "usage", detail)
+            Refused::new(StatusCode::UNPROCESSABLE_ENTITY, RefusalCode::Usage, detail)
         })
     }
 

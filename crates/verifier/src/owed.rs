@@ -1,4 +1,4 @@
-//! What a decision must still contain, as data.
+//! Events that a decision must still contain, as data.
 
 use indexmap::IndexMap;
 use materia_contract::time::Micros;

@@ -19,6 +19,7 @@ use crate::ref_list::is_id;
 pub(crate) const MADE: &str = "made";
 /// How long another process may hold a workspace.
 const LOCK_TIME_MAX: Duration = Duration::from_mins(2);
+/// The pause between two tries. No system call waits for a lock of another process until a deadline.
 const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
 /// A cast's repository and its files.

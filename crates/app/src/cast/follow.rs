@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use materia_contract::{CastStatus, RunId};
 use materia_engine::{Journal, blocking};
 
-/// Interval at which new events are polled.
+/// Interval at which new events are polled, and whether another process still drives the cast: that is no event.
 pub const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Time without events after which the caller checks whether a process drives the cast.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use materia_contract::api::TurnView;
-use materia_contract::time::wall_time;
+use materia_contract::time::{millis_between, wall_time};
 use materia_contract::{
     Event, Folders, NodeId, OfTurn, Outcome, RunId, TurnEnd, TurnOutput, TurnStarted,
 };
@@ -206,15 +206,12 @@ fn note_end(event: &Event, began: i64, view: &mut TurnView) -> bool {
     let Some(end) = of_turn.end().filter(|end| end.turn == view.seq) else { return false };
     view.end_seq = Some(event.seq);
     view.ended_at = Some(wall_time(event.wall));
-    view.duration_ms = u64::try_from(event.wall.saturating_sub(began) / 1_000).ok();
+    view.duration_ms = Some(millis_between(began, event.wall));
+    view.error = end.failure.map(|(_, message)| message.to_owned());
     (view.outcome, view.satisfied) = (end.outcome, end.satisfied);
     let object = match of_turn {
         OfTurn::Completed(data) => data.object,
-        OfTurn::Failed(data) => {
-            view.error = Some(data.message.clone());
-            None
-        }
-        OfTurn::Started(_) | OfTurn::Interrupted(_) => None,
+        OfTurn::Started(_) | OfTurn::Failed(_) | OfTurn::Interrupted(_) => None,
     };
     if let Some(report) = end.report {
         said(view, report, object);

@@ -3,7 +3,7 @@
 use materia_app::views::next_steps::{Next, NodeBound};
 use materia_app::{Failure, cast::prepare};
 use materia_compiler::link::Invocation;
-use materia_contract::{Budget, Do, NodeId};
+use materia_contract::{Budget, Do, NodeId, RefusalCode};
 use serde_json::json;
 
 use crate::bench::Bench;
@@ -33,7 +33,7 @@ fn every_fault_of_a_link_is_told_at_once() {
     let linking = prepare::link(&bench.project, asked(Some("earlier"), &["Nowhere"])).unwrap();
     let codes: Vec<String> = linking.checked.findings.iter().map(|one| one.code.clone()).collect();
     let Failure::Refused(refused) = linking.ready().err().unwrap() else { panic!() };
-    assert_eq!(refused.refusal.code, "resolution");
+    assert_eq!(refused.refusal.code, RefusalCode::Resolution);
     for code in ["link::unknown-cast", "link::unknown-target"] {
         assert!(codes.iter().any(|found| found == code), "{code}: {codes:?}");
     }

@@ -4,7 +4,7 @@ use materia_app::Failure;
 use materia_app::RunOptions;
 use materia_app::failure::Hint;
 use materia_app::options::Contradiction;
-use materia_contract::{GlobalMode, Pace};
+use materia_contract::{GlobalMode, Pace, RefusalCode};
 
 use crate::bench::{Bench, scripted};
 
@@ -16,7 +16,7 @@ fn a_path_that_is_not_absolute_lies_in_the_project_whatever_folder_the_process_i
     assert_eq!(bound.path, "{project}/script.json");
     let missing = RunOptions { script: Some("nowhere.json".into()), ..RunOptions::default() };
     let Failure::Refused(refused) = bench.prepare(&missing).err().unwrap() else { panic!() };
-    assert_eq!(refused.refusal.code, "usage");
+    assert_eq!(refused.refusal.code, RefusalCode::Usage);
     let message = &refused.refusal.message;
     assert!(message.contains(" nowhere.json"), "as it was named: {message}");
 }
@@ -82,7 +82,7 @@ fn what_would_help_is_a_hint_and_no_command() {
     let wanted = materia_app::project::cast_id("nowhere").unwrap();
     let Failure::Refused(refused) = bench.project.find(&wanted).err().unwrap() else { panic!() };
     assert_eq!(refused.hint, Some(Hint::ListCasts));
-    assert_eq!(refused.refusal.code, "resolution");
+    assert_eq!(refused.refusal.code, RefusalCode::Resolution);
     assert!(!refused.refusal.message.contains("materia casts"));
 }
 
@@ -94,6 +94,6 @@ fn faults_of_a_configuration_come_with_the_refusal() {
     let count = checked.findings.len();
     assert!(count > 0 && checked.loaded.layers.iter().any(|layer| layer.shown == "materia.json"));
     let Failure::Refused(refused) = checked.sound().err().unwrap() else { panic!() };
-    assert_eq!(refused.refusal.code, "configuration");
+    assert_eq!(refused.refusal.code, RefusalCode::Configuration);
     assert_eq!(refused.refusal.findings.len(), count);
 }

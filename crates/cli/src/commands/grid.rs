@@ -1,5 +1,5 @@
 use clap::Args;
-use materia_contract::{Plan, RunId};
+use materia_contract::{Plan, RefusalCode, RunId};
 
 use crate::args::Global;
 use crate::failure::{Exit, Failure};
@@ -64,7 +64,8 @@ fn of_cast(name: &str, project: &Project) -> Result<Plan, Failure> {
     let neither = || Failure::resolution(format!("`{name}` is neither a loadout nor a cast here"));
     let wanted = RunId::parse(name).map_err(|_| neither())?;
     let found = project.find(&wanted).map_err(|error| {
-        let unknown = matches!(&error, Failure::Refused(refusal) if refusal.code == "resolution");
+        let unknown =
+            matches!(&error, Failure::Refused(refusal) if refusal.code == RefusalCode::Resolution);
         if unknown { neither() } else { error }
     })?;
     let (run, _) = materia_engine::load(found.journal(), &found.id)?;

@@ -193,16 +193,8 @@ fn tell_visits(report: &CastReport, out: &mut Out) -> Result<(), Failure> {
 }
 
 fn outcome(visit: &Visit) -> &'static str {
-    match (visit.outcome, visit.satisfied) {
-        (Outcome::Completed, _) if visit.refused => "refused",
-        (Outcome::Completed, Some(true)) => "satisfied",
-        (Outcome::Completed, Some(false)) => "not satisfied",
-        (Outcome::Completed, None) => "completed",
-        (Outcome::Rejected, _) => "rejected",
-        (Outcome::Failed, _) => "failed",
-        (Outcome::Interrupted, _) => "interrupted",
-        (Outcome::Running, _) => "running",
-    }
+    let refused = visit.refused && visit.outcome == Outcome::Completed;
+    if refused { "refused" } else { visit.outcome.with_verdict(visit.satisfied) }
 }
 
 fn tell_answer(report: &CastReport, project: &Project, out: &mut Out) -> Result<(), Failure> {

@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{EventBody, TurnCompleted, TurnFailed, TurnInterrupted, TurnOutput, TurnStarted};
-use crate::ErrorCode;
+use super::{
+    EventBody, TurnCompleted, TurnFailed, TurnInterrupted, TurnOutput, TurnStarted, TurnUsage,
+};
 use crate::schema::JsonSchema;
+use crate::{Amount, ErrorCode};
 
 /// How an attempt ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -87,23 +89,61 @@ impl EventBody {
     }
 }
 
+impl Outcome {
+    /// The word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Rejected => "rejected",
+            Self::Failed => "failed",
+            Self::Interrupted => "interrupted",
+            Self::Running => "running",
+        }
+    }
+
+    /// The word for people, with the verdict of the turn.
+    #[must_use]
+    pub fn with_verdict(self, satisfied: Option<bool>) -> &'static str {
+        match (self, satisfied) {
+            (Self::Completed, Some(true)) => "satisfied",
+            (Self::Completed, Some(false)) => "not satisfied",
+            (outcome, _) => outcome.word(),
+        }
+    }
+}
+
 impl<'a> OfTurn<'a> {
     /// How the turn ended, if this is its end.
     #[must_use]
     pub fn end(self) -> Option<TurnEnd<'a>> {
-        let (turn, outcome, satisfied, report) = match self {
-            Self::Started(_) => return None,
-            Self::Completed(data) => {
-                (data.turn, Outcome::Completed, data.satisfied, Some(&data.report))
-            }
+        match self {
+            Self::Started(_) => None,
+            Self::Completed(data) => Some(TurnEnd {
+                turn: data.turn,
+                outcome: Outcome::Completed,
+                satisfied: data.satisfied,
+                failure: None,
+                report: Some(&data.report),
+            }),
             Self::Failed(data) => {
                 let broken = data.code == ErrorCode::ContractError;
-                let outcome = if broken { Outcome::Rejected } else { Outcome::Failed };
-                (data.turn, outcome, None, Some(&data.report))
+                Some(TurnEnd {
+                    turn: data.turn,
+                    outcome: if broken { Outcome::Rejected } else { Outcome::Failed },
+                    satisfied: None,
+                    failure: Some((data.code, &data.message)),
+                    report: Some(&data.report),
+                })
             }
-            Self::Interrupted(data) => (data.turn, Outcome::Interrupted, None, None),
-        };
-        Some(TurnEnd { turn, outcome, satisfied, report })
+            Self::Interrupted(data) => Some(TurnEnd {
+                turn: data.turn,
+                outcome: Outcome::Interrupted,
+                satisfied: None,
+                failure: None,
+                report: None,
+            }),
+        }
     }
 }
 
@@ -116,6 +156,22 @@ pub struct TurnEnd<'a> {
     pub outcome: Outcome,
     /// Its verdict.
     pub satisfied: Option<bool>,
+    /// Why it failed, with the message.
+    pub failure: Option<(ErrorCode, &'a str)>,
     /// Its report, unless it was interrupted.
     pub report: Option<&'a TurnOutput>,
+}
+
+impl TurnEnd<'_> {
+    /// Its tokens, as far as they were reported.
+    #[must_use]
+    pub fn tokens(&self) -> Option<u64> {
+        self.report?.usage.as_ref().and_then(TurnUsage::tokens)
+    }
+
+    /// Its cost, as far as it was reported.
+    #[must_use]
+    pub fn cost(&self) -> Option<Amount> {
+        self.report?.usage?.cost
+    }
 }

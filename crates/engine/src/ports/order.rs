@@ -1,4 +1,4 @@
-//! What a turn is asked to do: plain data, which can be sent to another machine.
+//! Orders to perform turns: plain data, which can be sent to another machine.
 
 use std::path::PathBuf;
 use std::sync::Arc;

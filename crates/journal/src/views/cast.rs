@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::file::{self, Place, ViewProblem};
 use super::manifest::{self, EVENTS_FILE, MANIFEST_FILE};
-use super::update::{About, End, Ended, Given, Step, TurnName};
+use super::update::{About, Ended, Given, Step, TurnName};
 
 const SOCKETS_FOLDER: &str = "sockets";
 
@@ -243,7 +243,7 @@ struct Meta<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<String>,
+    message: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     exit_code: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -281,17 +281,6 @@ impl<'a> StreamMeta<'a> {
 
 impl<'a> Meta<'a> {
     fn render(ended: &'a Ended, utility: bool, command: Option<&'a [String]>) -> Vec<u8> {
-        let (outcome, code, message) = match &ended.end {
-            End::Completed => ("completed", None, None),
-            End::Failed(ErrorCode::ContractError, message) => {
-                ("rejected", Some(ErrorCode::ContractError.word()), Some(message.clone()))
-            }
-            End::Failed(code, message) => ("failed", Some(code.word()), Some(message.clone())),
-            End::Interrupted(reason) => {
-                let word = serde_json::to_value(reason).expect("a word always renders");
-                ("interrupted", None, word.as_str().map(str::to_owned))
-            }
-        };
         let report = ended.report.as_ref();
         let streams = report.filter(|_| utility);
         let meta = Self {
@@ -299,9 +288,9 @@ impl<'a> Meta<'a> {
             visit: ended.turn.visit,
             attempt: ended.turn.attempt,
             command,
-            outcome,
-            code,
-            message,
+            outcome: ended.outcome.word(),
+            code: ended.code.map(ErrorCode::word),
+            message: ended.message.as_deref(),
             exit_code: report.and_then(|it| it.exit_code),
             signal: report.and_then(|it| it.signal),
             duration_ms: report.and_then(|it| it.duration_ms),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    Behavior, CastStatus, ChainHash, ErrorCode, Event, EventBody, Folders, InterruptReason, NodeId,
-    OfTurn, Record, RunCreated, TurnOutput,
+    Behavior, CastStatus, ChainHash, ErrorCode, Event, EventBody, Folders, NodeId, OfTurn, Outcome,
+    Record, RunCreated, TurnOutput,
 };
 use materia_engine::status_after;
 use serde_json::Value;
@@ -73,17 +73,13 @@ pub(super) struct Ended {
     pub(super) started: u64,
     /// The place of this event.
     pub(super) seq: u64,
-    pub(super) end: End,
+    pub(super) outcome: Outcome,
+    /// Why it failed.
+    pub(super) code: Option<ErrorCode>,
+    /// The message of a turn without a result.
+    pub(super) message: Option<String>,
     /// The runner's report; absent where the turn was interrupted.
     pub(super) report: Option<TurnOutput>,
-}
-
-/// The word for it, and what there is to say.
-#[derive(Debug)]
-pub(super) enum End {
-    Completed,
-    Failed(ErrorCode, String),
-    Interrupted(InterruptReason),
 }
 
 /// One event as it comes here.
@@ -122,13 +118,11 @@ impl ViewUpdate {
 fn step(event: &Event, input: Option<Arc<Value>>, folders: &Folders) -> Option<Step> {
     let node = event.node.clone();
     let name = |visit, attempt| Some(TurnName { node: node?, visit, attempt });
-    let ended = |turn, started, end, report| {
-        Step::Ended(Box::new(Ended { turn, started, seq: event.seq, end, report }))
-    };
     if let EventBody::RunCreated(created) = &event.body {
         return Some(Step::Created(Box::new(About::new(created, event.wall, folders))));
     }
-    match event.body.of_turn()? {
+    let of_turn = event.body.of_turn()?;
+    let (visit, attempt, interrupted) = match of_turn {
         OfTurn::Started(data) => {
             let given = match (&data.prompt, &data.input) {
                 (Some(prompt), _) => Given::Prompt(prompt.clone()),
@@ -139,27 +133,26 @@ fn step(event: &Event, input: Option<Arc<Value>>, folders: &Folders) -> Option<S
                 }
                 (None, None) => return None,
             };
-            Some(Step::Started { turn: name(data.visit, data.attempt)?, given })
+            return Some(Step::Started { turn: name(data.visit, data.attempt)?, given });
         }
-        OfTurn::Completed(data) => Some(ended(
-            name(data.visit, data.attempt)?,
-            data.turn,
-            End::Completed,
-            Some(data.report.clone()),
-        )),
-        OfTurn::Failed(data) => Some(ended(
-            name(data.visit, data.attempt)?,
-            data.turn,
-            End::Failed(data.code, data.message.clone()),
-            Some(data.report.clone()),
-        )),
-        OfTurn::Interrupted(data) => Some(ended(
-            name(data.visit, data.attempt)?,
-            data.turn,
-            End::Interrupted(data.reason),
-            None,
-        )),
-    }
+        OfTurn::Completed(data) => (data.visit, data.attempt, None),
+        OfTurn::Failed(data) => (data.visit, data.attempt, None),
+        OfTurn::Interrupted(data) => (data.visit, data.attempt, Some(data.reason)),
+    };
+    let end = of_turn.end()?;
+    let reason =
+        interrupted.map(|reason| serde_json::to_value(reason).expect("a word always renders"));
+    let said = end.failure.map(|(_, message)| message);
+    let message = said.or(reason.as_ref().and_then(Value::as_str)).map(str::to_owned);
+    Some(Step::Ended(Box::new(Ended {
+        turn: name(visit, attempt)?,
+        started: end.turn,
+        seq: event.seq,
+        outcome: end.outcome,
+        code: end.failure.map(|(code, _)| code),
+        message,
+        report: end.report.cloned(),
+    })))
 }
 
 impl About {

@@ -24,7 +24,7 @@ use super::{AgentSession, SessionPlan};
 const FOLDER: &str = "sessions";
 /// The largest file that is taken for one of ours.
 const FILE_BYTES_MAX: u64 = 1 << 20;
-/// The pause between two tries at a lock.
+/// The pause between two tries at a lock. No system call waits for a lock of another process until a deadline.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Why a session cannot be used.

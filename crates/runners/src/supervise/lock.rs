@@ -11,7 +11,7 @@ use materia_safe_fs::Folder;
 /// How long a lock is waited for. Only a tree whose materia was killed can hold it, and that
 /// tree is being killed as well.
 const PATIENCE: Duration = Duration::from_secs(8);
-/// The pause between two tries.
+/// The pause between two tries. No system call waits for a lock of another process until a deadline.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Why there is no lock.

@@ -35,7 +35,7 @@ pub(crate) const STEERS: &str = "steer";
 const KILLED_BY: Duration = Duration::from_secs(5);
 /// How long a process may take to load another program.
 const EXEC_BY: Duration = Duration::from_secs(2);
-/// The longest pause between two looks.
+/// The longest pause between two looks: the kernel tells nobody of processes that are not their children.
 const PAUSE_MAX: Duration = Duration::from_millis(50);
 
 /// The mark of one turn.

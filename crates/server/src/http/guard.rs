@@ -8,6 +8,7 @@ use axum::http::{HeaderMap, HeaderName, Method, StatusCode, Uri, Version, header
 
 use crate::http::limits::HEAD_BYTES_MAX;
 use crate::http::problem::Refused;
+use materia_contract::RefusalCode;
 
 /// Accepted hosts and origins of an address.
 #[derive(Debug, Clone)]
@@ -65,7 +66,7 @@ impl Policy {
         fetch_site(asked)?;
         if asked.headers.contains_key(header::TRANSFER_ENCODING) {
             let detail = "a body comes with its `Content-Length`, and in no other encoding";
-            return Err(Refused::new(StatusCode::LENGTH_REQUIRED, "usage", detail));
+            return Err(Refused::new(StatusCode::LENGTH_REQUIRED, RefusalCode::Usage, detail));
         }
         Ok(())
     }
@@ -117,7 +118,7 @@ impl Policy {
 }
 
 fn forbidden(detail: impl Into<String>) -> Refused {
-    Refused::new(StatusCode::FORBIDDEN, "forbidden", detail)
+    Refused::new(StatusCode::FORBIDDEN, RefusalCode::Forbidden, detail)
 }
 
 fn foreign_page(name: &HeaderName) -> Refused {
@@ -141,7 +142,7 @@ fn size(asked: &Asked<'_>) -> Result<(), Refused> {
         return Ok(());
     }
     let detail = format!("the head of a request has at most {HEAD_BYTES_MAX} bytes");
-    Err(Refused::new(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "usage", detail))
+    Err(Refused::new(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, RefusalCode::Usage, detail))
 }
 
 fn method(method: &Method) -> Result<(), Refused> {
@@ -149,7 +150,7 @@ fn method(method: &Method) -> Result<(), Refused> {
         Method::GET | Method::HEAD | Method::POST | Method::PUT | Method::DELETE => Ok(()),
         _ => Err(Refused::new(
             StatusCode::METHOD_NOT_ALLOWED,
-            "usage",
+            RefusalCode::Usage,
             "the server answers GET, HEAD, POST, PUT and DELETE",
         )),
     }

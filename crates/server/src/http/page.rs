@@ -6,6 +6,7 @@ use axum::body::Body;
 use axum::http::{HeaderValue, Method, Response, StatusCode, header};
 
 use crate::http::problem::Refused;
+use materia_contract::RefusalCode;
 
 /// Paths that the page itself reads.
 const PLACES: [&str; 7] = [
@@ -42,7 +43,7 @@ pub fn viewer() -> Option<String> {
 pub(crate) fn answer(method: &Method, path: &str, folder: Option<&Path>) -> Response<Body> {
     if !matches!(*method, Method::GET | Method::HEAD) {
         let detail = "the page is only read";
-        return Refused::new(StatusCode::METHOD_NOT_ALLOWED, "usage", detail).response();
+        return Refused::new(StatusCode::METHOD_NOT_ALLOWED, RefusalCode::Usage, detail).response();
     }
     let of_page = PLACES.iter().any(|place| {
         path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

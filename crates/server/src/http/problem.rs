@@ -3,12 +3,9 @@
 use axum::body::Body;
 use axum::http::{HeaderValue, Response, StatusCode, header};
 use materia_app::Failure;
-use materia_contract::Refusal;
 use materia_contract::api::{Problem, TrustItem};
+use materia_contract::{Refusal, RefusalCode};
 use serde_json::{Map, Value};
-
-/// The code of a refusal for want of trust; the one that differs from the command line's.
-pub(crate) const TRUST_REQUIRED: &str = "trust_required";
 
 /// Something that was not done, and how that is answered.
 #[derive(Debug, Clone)]
@@ -16,12 +13,12 @@ pub(crate) struct Refused(pub(crate) Box<Problem>);
 
 impl Refused {
     /// A refusal with a status of its own.
-    pub(crate) fn new(status: StatusCode, code: &str, detail: impl Into<String>) -> Self {
+    pub(crate) fn new(status: StatusCode, code: RefusalCode, detail: impl Into<String>) -> Self {
         Self(Box::new(Problem {
             kind: "about:blank".to_owned(),
             title: status.canonical_reason().unwrap_or("Refused").to_owned(),
             status: status.as_u16(),
-            code: code.to_owned(),
+            code,
             detail: detail.into(),
             findings: Vec::new(),
             questions: Vec::new(),
@@ -31,23 +28,23 @@ impl Refused {
 
     /// 400: the request is not valid.
     pub(crate) fn usage(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, "usage", detail)
+        Self::new(StatusCode::BAD_REQUEST, RefusalCode::Usage, detail)
     }
 
     /// 404: the named thing does not exist.
     pub(crate) fn unknown(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::NOT_FOUND, "resolution", detail)
+        Self::new(StatusCode::NOT_FOUND, RefusalCode::Resolution, detail)
     }
 
     /// It does not fit how things stand.
     pub(crate) fn conflict(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::CONFLICT, "resolution", detail)
+        Self::new(StatusCode::CONFLICT, RefusalCode::Resolution, detail)
     }
 
     /// The user must approve something first.
     pub(crate) fn trust(questions: Vec<TrustItem>) -> Self {
         let detail = "what would run is not approved; nothing ran. Look at it, then approve it by its hash (POST /api/trust)";
-        let mut refused = Self::new(StatusCode::CONFLICT, TRUST_REQUIRED, detail);
+        let mut refused = Self::new(StatusCode::CONFLICT, RefusalCode::TrustRequired, detail);
         refused.0.questions = questions;
         refused
     }
@@ -61,7 +58,7 @@ impl Refused {
     /// The same with the status that is usual for what starts something.
     pub(crate) fn unprocessable(mut self) -> Self {
         let status = StatusCode::UNPROCESSABLE_ENTITY;
-        if self.0.code != TRUST_REQUIRED && self.0.status < 500 {
+        if self.0.code != RefusalCode::TrustRequired && self.0.status < 500 {
             self.0.status = status.as_u16();
             status.canonical_reason().unwrap_or_default().clone_into(&mut self.0.title);
         }
@@ -85,12 +82,19 @@ impl Refused {
 }
 
 /// The status of a code of the command line.
-fn status(code: &str) -> StatusCode {
+fn status(code: RefusalCode) -> StatusCode {
     match code {
-        "usage" => StatusCode::BAD_REQUEST,
-        "configuration" => StatusCode::UNPROCESSABLE_ENTITY,
-        "resolution" | "trust" => StatusCode::CONFLICT,
-        _ => StatusCode::INTERNAL_SERVER_ERROR,
+        RefusalCode::Usage => StatusCode::BAD_REQUEST,
+        RefusalCode::Configuration => StatusCode::UNPROCESSABLE_ENTITY,
+        RefusalCode::Resolution | RefusalCode::Trust => StatusCode::CONFLICT,
+        RefusalCode::TrustRequired
+        | RefusalCode::Storage
+        | RefusalCode::Forbidden
+        | RefusalCode::Unauthorized
+        | RefusalCode::Ambiguous
+        | RefusalCode::Ending
+        | RefusalCode::Limit
+        | RefusalCode::Other => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }
 
@@ -99,17 +103,15 @@ impl From<Failure> for Refused {
         match failure {
             Failure::Refused(refused) => {
                 let Refusal { code, message, findings } = refused.refusal;
-                let (status, code) = match code.as_str() {
-                    "trust" => (StatusCode::CONFLICT, TRUST_REQUIRED.to_owned()),
-                    _ => (status(&code), code),
-                };
-                let mut refused = Self::new(status, &code, message);
+                let told =
+                    if code == RefusalCode::Trust { RefusalCode::TrustRequired } else { code };
+                let mut refused = Self::new(status(code), told, message);
                 refused.0.findings = findings;
                 refused
             }
             Failure::Contradiction(_) => Self::usage(failure.to_string()),
             Failure::Broken(message) => {
-                Self::new(StatusCode::INTERNAL_SERVER_ERROR, "storage", message)
+                Self::new(StatusCode::INTERNAL_SERVER_ERROR, RefusalCode::Storage, message)
             }
         }
     }

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use materia_app::project::place::{CastJournal, Work};
 use materia_app::{Failure, Found, Host, Project, project::cast_id, views as view};
 use materia_contract::api::{CastSummary, ProjectItem};
-use materia_contract::{CastLine, CastStatus, NodeId, RunId};
+use materia_contract::{CastLine, CastStatus, NodeId, RefusalCode, RunId};
 use materia_engine::{BoxFuture, Committed, Journal, Observer, SystemClock, blocking};
 use materia_journal::{JOURNAL_FILE, Views};
 use materia_kernel::Run;
@@ -349,7 +349,7 @@ fn look_up(
 }
 
 fn ambiguous(detail: impl Into<String>) -> Refused {
-    Refused::new(axum::http::StatusCode::CONFLICT, "ambiguous", detail)
+    Refused::new(axum::http::StatusCode::CONFLICT, RefusalCode::Ambiguous, detail)
 }
 
 /// The file of the journal in a folder.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use axum::http::StatusCode;
+use materia_contract::RefusalCode;
 use materia_safe_fs::Folder;
 
 use crate::http::problem::Refused;
@@ -59,7 +60,7 @@ pub(crate) fn check(dir: &Path) -> Result<(), Refused> {
     let own = rustix::process::geteuid();
     if found.uid() != own.as_raw() && !own.is_root() {
         let detail = "the folder belongs to somebody else; only your own are served";
-        return Err(Refused::new(StatusCode::FORBIDDEN, "forbidden", detail));
+        return Err(Refused::new(StatusCode::FORBIDDEN, RefusalCode::Forbidden, detail));
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ use materia_app::{Failure, RunOptions, project::cast_id};
 use materia_contract::api::{Acted, DriveBody, ForkBody};
 use materia_contract::{
     Actor, Answer, Command, CommandId, Do, Event, EventBody, GoOnFrom, OpenQuestion, Receipt,
-    RunId, StartKey,
+    RefusalCode, RunId, StartKey,
 };
 use materia_engine::{Journal, PAGE_BYTES, PostError, blocking, off_thread, refusal_of_ended};
 use materia_kernel::Run;
@@ -158,12 +158,12 @@ impl Choice {
         let command = Command::read(&text).map_err(|error| {
             let detail =
                 format!("this is no command: {error}; schemas/command.schema.json describes them");
-            Refused::new(StatusCode::UNPROCESSABLE_ENTITY, "usage", detail)
+            Refused::new(StatusCode::UNPROCESSABLE_ENTITY, RefusalCode::Usage, detail)
         })?;
         if let Do::Crash | Do::Offer { .. } = command.what {
             let detail =
                 format!("`{}` is for scripts, and no act of a person", command.what.name());
-            return Err(Refused::new(StatusCode::UNPROCESSABLE_ENTITY, "usage", detail));
+            return Err(Refused::new(StatusCode::UNPROCESSABLE_ENTITY, RefusalCode::Usage, detail));
         }
         Ok(Command { id: Some(key.clone()), ..command })
     }
@@ -420,7 +420,7 @@ pub(crate) async fn drive(app: Arc<App>, asked: &Request) -> Result<Response<Bod
     let what = body.what.clone().unwrap_or(Do::Resume { pace: None });
     if !matches!(what, Do::Resume { .. } | Do::Recast | Do::Revive) {
         let detail = format!("a cast is handed over to be resumed; `{}` is an act", what.name());
-        return Err(Refused::new(StatusCode::UNPROCESSABLE_ENTITY, "usage", detail));
+        return Err(Refused::new(StatusCode::UNPROCESSABLE_ENTITY, RefusalCode::Usage, detail));
     }
     let missing: Vec<&str> = body
         .needs

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{Response, StatusCode};
@@ -10,21 +9,18 @@ use materia_app::cast::drive::{Drive, Start};
 use materia_app::cast::prepare::{self, Asked, Beginning};
 use materia_app::{Failure, Found};
 use materia_contract::api::{CastSummary, StartBody};
-use materia_contract::{RunCreated, RunId, StartKey};
+use materia_contract::{RefusalCode, RunCreated, RunId, StartKey};
 use materia_engine::{blocking, off_thread};
 use tokio::runtime::Handle;
 
 use crate::driver::{self, Goes, UnderWay};
-use crate::http::problem::{Refused, TRUST_REQUIRED};
+use crate::http::problem::Refused;
 use crate::projects::keys::Known;
 use crate::projects::pending::{self, Named, Wanted};
 use crate::projects::{Cast, Served, ServedProject};
 use crate::request::{Request, json_as};
 use crate::resources::cast_request::{options, ready};
 use crate::state::App;
-
-/// Interval at which the beginning of a cast is polled.
-const POLL_INTERVAL: Duration = Duration::from_millis(4);
 
 /// How often another id is made up where one is taken.
 const TRIES_MAX: u32 = 8;
@@ -89,7 +85,8 @@ pub(crate) async fn keep_refusal(
     key: &StartKey,
     refused: &Refused,
 ) -> Result<(), Refused> {
-    let lasts = matches!(refused.0.status, 409 | 422) && refused.0.code != TRUST_REQUIRED;
+    let lasts =
+        matches!(refused.0.status, 409 | 422) && refused.0.code != RefusalCode::TrustRequired;
     if !lasts {
         return Ok(());
     }
@@ -105,7 +102,7 @@ pub(crate) async fn keep_refusal(
 pub(crate) fn other_body() -> Refused {
     let detail =
         "this `Idempotency-Key` was used for another request; give this one a key of its own";
-    Refused::new(StatusCode::UNPROCESSABLE_ENTITY, "usage", detail)
+    Refused::new(StatusCode::UNPROCESSABLE_ENTITY, RefusalCode::Usage, detail)
 }
 
 /// Files on this machine come in with no request, but for tests.
@@ -121,7 +118,7 @@ fn refuse_hooks(app: &App, body: &StartBody) -> Result<(), Refused> {
         None => Ok(()),
         Some((name, _)) => Err(Refused::new(
             StatusCode::UNPROCESSABLE_ENTITY,
-            "usage",
+            RefusalCode::Usage,
             format!(
                 "`{name}` is not an option of this request: the server starts stored loadouts by name; use `materia cast --detach` for it"
             ),
@@ -212,7 +209,10 @@ async fn began_durably(
     id: &RunId,
     mut under_way: UnderWay,
 ) -> Result<(), Refused> {
+    let mut changed = room.journal.changed();
     loop {
+        // Before the look, so that nothing falls between the two.
+        changed.mark_unchanged();
         let head = room.journal.head(id).await.map_err(Failure::from)?;
         if head.is_some() {
             return Ok(());
@@ -223,7 +223,10 @@ async fn began_durably(
             let why = ended.err().unwrap_or_else(|| "it ended before it began".to_owned());
             return Err(Failure::storage(format!("the cast could not begin: {why}")).into());
         }
-        tokio::time::sleep(POLL_INTERVAL).await;
+        tokio::select! {
+            _ = changed.changed() => {}
+            Ok(()) = under_way.changed() => {}
+        }
     }
 }
 

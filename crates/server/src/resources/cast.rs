@@ -8,7 +8,7 @@ use materia_app::project::place::Work;
 use materia_app::views::compare::{self, Side};
 use materia_app::{Failure, views as view};
 use materia_contract::api::{CastView, Files};
-use materia_contract::{BlobHash, NodeId};
+use materia_contract::{BlobHash, NodeId, RefusalCode};
 use materia_engine::{WhyError, report_at};
 use tokio::runtime::Handle;
 
@@ -29,7 +29,7 @@ pub(crate) fn cast(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Re
 /// An event that is not there is nothing that could be found.
 fn gone(failure: Failure, at: Option<u64>) -> Refused {
     let mut refused = Refused::from(failure);
-    if at.is_some() && refused.0.code == "resolution" {
+    if at.is_some() && refused.0.code == RefusalCode::Resolution {
         refused = Refused::unknown(refused.0.detail.clone());
     }
     refused

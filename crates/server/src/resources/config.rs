@@ -12,7 +12,7 @@ use materia_compiler::{Layer, Loaded};
 use materia_contract::api::{
     Catalog, CatalogItem, CheckBody, ConfigBody, Findings, LoadoutView, SaveBody, Saved,
 };
-use materia_contract::{GlobalMode, WorkspaceKind};
+use materia_contract::{GlobalMode, RefusalCode, WorkspaceKind};
 use materia_engine::Journal;
 
 use tokio::runtime::Handle;
@@ -43,7 +43,7 @@ pub(crate) fn save(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Re
     let matches = asked.headers.get(header::IF_MATCH).and_then(|value| value.to_str().ok());
     let Some(base) = matches.map(|text| text.trim_matches('"').to_owned()) else {
         let detail = "`If-Match` names the hash that the file had when it was read";
-        return Err(Refused::new(StatusCode::PRECONDITION_REQUIRED, "usage", detail));
+        return Err(Refused::new(StatusCode::PRECONDITION_REQUIRED, RefusalCode::Usage, detail));
     };
     let (loaded, _) = materia_compiler::load(&served.project.sources);
     let files = config_writer::files(&loaded);
@@ -63,7 +63,7 @@ pub(crate) fn save(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Re
     if now != base {
         let theirs = there.cloned();
         let detail = "somebody has changed the file since it was read; nothing was saved";
-        return Err(Refused::new(StatusCode::PRECONDITION_FAILED, "resolution", detail)
+        return Err(Refused::new(StatusCode::PRECONDITION_FAILED, RefusalCode::Resolution, detail)
             .with("yours", body.text)
             .with("base", base)
             .with("theirs", serde_json::to_value(theirs).unwrap_or_default()));

@@ -11,7 +11,7 @@ use materia_contract::api::{
     Choices, DiffBody, DraftBody, DraftKept, Drafts as DraftList, LinkBody, LinkView, TrustItem,
     TryBody, Walk, WalkBody,
 };
-use materia_contract::{CastStatus, Event, EventBody};
+use materia_contract::{CastStatus, Event, EventBody, RefusalCode};
 use materia_engine::{PAGE_BYTES, blocking, off_thread};
 use serde_json::{Value, json as data};
 
@@ -58,7 +58,7 @@ fn kept(result: Result<DraftKept, NotKept>) -> Result<Response<Body>, Refused> {
         Err(NotKept::Failed(failure)) => Err(failure.into()),
         Err(NotKept::Changed(theirs)) => {
             let detail = "this draft was saved elsewhere since you read it; nothing was changed";
-            Err(Refused::new(StatusCode::PRECONDITION_FAILED, "resolution", detail)
+            Err(Refused::new(StatusCode::PRECONDITION_FAILED, RefusalCode::Resolution, detail)
                 .with("theirs", serde_json::to_value(theirs).unwrap_or_default()))
         }
     }
@@ -70,7 +70,7 @@ fn version(asked: &Request) -> Result<u64, Refused> {
     let version = named.and_then(|text| text.trim_matches('"').parse().ok());
     version.ok_or_else(|| {
         let detail = "`If-Match` names the version that the draft had; 0 where there was none";
-        Refused::new(StatusCode::PRECONDITION_REQUIRED, "usage", detail)
+        Refused::new(StatusCode::PRECONDITION_REQUIRED, RefusalCode::Usage, detail)
     })
 }
 
@@ -79,7 +79,11 @@ pub(crate) fn diff(_: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refu
     let DiffBody { from, to } = asked.json()?;
     let found = materia_compiler::diff(&from, &to);
     Ok(json(&found.map_err(|error| {
-        Refused::new(StatusCode::UNPROCESSABLE_ENTITY, "configuration", error.to_string())
+        Refused::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            RefusalCode::Configuration,
+            error.to_string(),
+        )
     })?))
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{HeaderValue, Response, StatusCode, header};
+use materia_contract::RefusalCode;
 use materia_contract::api::{Alive, Code, SessionBody, SessionKey};
 
 use crate::http::problem::Refused;
@@ -37,7 +38,7 @@ pub(crate) async fn session(app: Arc<App>, asked: &Request) -> Result<Response<B
     let Some(session) = app.access.session(&body.code, user) else {
         return Err(Refused::new(
             StatusCode::UNAUTHORIZED,
-            "unauthorized",
+            RefusalCode::Unauthorized,
             "this code was used, is older than a minute, or is none; `materia ui` prints another link",
         ));
     };

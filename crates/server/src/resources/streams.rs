@@ -17,7 +17,7 @@ use materia_app::project::place::Work;
 use materia_app::views::event_view::Shown;
 use materia_app::views::remote_output::{RemoteOutput, Said, under_way};
 use materia_contract::api::{CastSummary, LiveWords};
-use materia_contract::{CastStatus, NodeId, Record, RunId};
+use materia_contract::{CastStatus, NodeId, Record, RefusalCode, RunId};
 use materia_engine::{Clock as _, SystemClock, blocking, off_thread};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, broadcast};
@@ -48,7 +48,7 @@ fn room_for_one(app: &App) -> Result<OwnedSemaphorePermit, Refused> {
     Arc::clone(&app.streams).try_acquire_owned().map_err(|_| {
         Refused::new(
             StatusCode::TOO_MANY_REQUESTS,
-            "limit",
+            RefusalCode::Limit,
             format!("{STREAMS_MAX} streams are open already; close one"),
         )
     })

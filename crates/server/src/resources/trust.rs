@@ -9,8 +9,8 @@ use materia_app::cast::act::{self, Sender, Taken};
 use materia_app::cast::prepare::{self, Asked};
 use materia_app::trust::Untrusted;
 use materia_app::{Failure, RunOptions};
-use materia_contract::Do;
 use materia_contract::api::{Approved, StartBody, TrustBody, TrustItem, TrustList};
+use materia_contract::{Do, RefusalCode};
 use tokio::runtime::Handle;
 
 use crate::driver;
@@ -102,7 +102,7 @@ pub(crate) fn approve(app: &Arc<App>, asked: &Request) -> Result<Response<Body>,
         match resume(app, &cast, named) {
             Ok(()) => casts.push(cast.id.clone()),
             // A further question, which waits now.
-            Err(refused) if refused.0.code == crate::http::problem::TRUST_REQUIRED => {}
+            Err(refused) if refused.0.code == RefusalCode::TrustRequired => {}
             Err(refused) => return Err(refused),
         }
     }

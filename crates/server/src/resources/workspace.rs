@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::http::{Response, StatusCode};
 use materia_app::{Failure, cast::workspace as works, views as view};
 use materia_contract::api::{DropBody, WorkspaceActed};
-use materia_contract::{CastStatus, RunCreated};
+use materia_contract::{CastStatus, RefusalCode, RunCreated};
 use materia_engine::blocking;
 
 use crate::http::problem::Refused;
@@ -50,7 +50,7 @@ pub(crate) fn discard(app: &Arc<App>, asked: &Request) -> Result<Response<Body>,
     if !confirm {
         let detail =
             "nothing was removed: `confirm: true` says that workspace, branch and refs may go";
-        return Err(Refused::new(StatusCode::UNPROCESSABLE_ENTITY, "usage", detail));
+        return Err(Refused::new(StatusCode::UNPROCESSABLE_ENTITY, RefusalCode::Usage, detail));
     }
     let _alone = app.keys.hold_cast_here(&cast.folder());
     if blocking(cast.journal()).is_driven(&cast.id).map_err(Failure::from)? {

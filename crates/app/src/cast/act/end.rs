@@ -13,7 +13,7 @@ use crate::{Failure, Found, Project};
 
 /// How long a process that drives the cast may take to end it.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// Interval at which its end is polled.
+/// Interval at which its end is polled: the driver is another process, which answers in the journal.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Result of aborting a cast.

@@ -13,7 +13,7 @@ use crate::{Failure, Found};
 /// Timeout for the receipt of a command that was sent to another process.
 const RECEIPT_PATIENCE: Duration = Duration::from_secs(5);
 
-/// Interval at which the receipt is polled.
+/// Interval at which the receipt is polled: the driver is another process, which answers in the journal.
 const RECEIPT_POLL_INTERVAL: Duration = Duration::from_millis(30);
 
 /// Result of sending a command to another process.

@@ -1,7 +1,7 @@
 //! Prepares a link: composes the targets, and finds the cast to continue from.
 
 use materia_compiler::link::{Invocation, Linked, unknown_cast};
-use materia_contract::{Finding, Refusal, RunId, Severity};
+use materia_contract::{Finding, Refusal, RefusalCode, RunId, Severity};
 use serde_json::Map;
 
 use super::{Origin, Ready};
@@ -67,7 +67,7 @@ impl Linking {
 fn earlier(project: &Project, wanted: &RunId) -> Result<Result<Found, String>, Failure> {
     match project.find_configured(wanted) {
         Ok(found) => Ok(Ok(found)),
-        Err(Failure::Refused(refused)) if refused.refusal.code == "resolution" => {
+        Err(Failure::Refused(refused)) if refused.refusal.code == RefusalCode::Resolution => {
             Ok(Err(refused.refusal.message))
         }
         Err(other) => Err(other),
@@ -89,7 +89,7 @@ fn refused(findings: Vec<Finding>) -> Failure {
     if let Some(more) = errors().count().checked_sub(FAULTS_TOLD_MAX).filter(|more| *more > 0) {
         message.push(format!("and {more} more"));
     }
-    let code = if usage { "usage" } else { "resolution" }.to_owned();
+    let code = if usage { RefusalCode::Usage } else { RefusalCode::Resolution };
     let message = message.join("; ");
     Refusal { code, message, findings }.into()
 }

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use materia_contract::Outcome;
 use materia_contract::body::{Parting, PartingKind, RouteEnd, TurnName, Way, WhatIfBody};
 
 use crate::text::sanitize::one_line;
@@ -98,11 +97,7 @@ fn name(turn: &TurnName) -> String {
 }
 
 fn way_in_words(way: &Way) -> String {
-    let mut text = match (way.outcome, way.satisfied) {
-        (Outcome::Completed, Some(true)) => "satisfied".to_owned(),
-        (Outcome::Completed, Some(false)) => "not satisfied".to_owned(),
-        (outcome, _) => word(&outcome),
-    };
+    let mut text = way.outcome.with_verdict(way.satisfied).to_owned();
     for moved in &way.moved {
         let _ = write!(text, ", {} = {}", one_line(&moved.cursor, 40), moved.index);
     }

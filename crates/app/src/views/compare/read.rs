@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use materia_contract::body::{Compared, TurnSide};
-use materia_contract::{EdgeId, Event, EventBody, NodeId, OfTurn, Outcome, RunId, TurnUsage};
+use materia_contract::time::millis_between;
+use materia_contract::{EdgeId, Event, EventBody, NodeId, OfTurn, Outcome, RunId};
 use materia_engine::{PAGE_BYTES, Unfolding, blocking, report};
 use serde_json::{Map, Value};
 
@@ -163,11 +164,10 @@ fn noted(
         };
         turn.side.outcome = end.outcome;
         turn.side.satisfied = end.satisfied;
-        turn.side.duration_ms = u64::try_from(event.wall.saturating_sub(turn.began) / 1_000).ok();
+        turn.side.duration_ms = Some(millis_between(turn.began, event.wall));
+        (turn.side.tokens, turn.side.cost) = (end.tokens(), end.cost());
         if let Some(report) = end.report {
             turn.output = Words::of(&own.left_out(&report.output));
-            turn.side.tokens = report.usage.as_ref().and_then(TurnUsage::tokens);
-            turn.side.cost = report.usage.and_then(|usage| usage.cost);
         }
     }
     if let EventBody::RouteSelected(data) = &event.body {

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
+use materia_contract::Amount;
 use materia_contract::body::{
     ComparedAspect, ComparedTurn, ComparedVerdict, Comparison, TurnSide, Two,
 };
-use materia_contract::{Amount, Outcome};
 use serde_json::Value;
 
 use crate::text::sanitize::one_line;
@@ -125,11 +125,7 @@ fn aspect_word(aspect: ComparedAspect) -> &'static str {
 }
 
 fn end(side: &TurnSide) -> String {
-    let mut text = match (side.outcome, side.satisfied) {
-        (Outcome::Completed, Some(true)) => "satisfied".to_owned(),
-        (Outcome::Completed, Some(false)) => "not satisfied".to_owned(),
-        (outcome, _) => word(&outcome),
-    };
+    let mut text = side.outcome.with_verdict(side.satisfied).to_owned();
     if !side.to.is_empty() {
         let _ = write!(text, " → {}", one_line(&side.to.join(", "), 80));
     }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::waits::TrustItem;
 use crate::Finding;
+use crate::RefusalCode;
 
 /// The server is there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -58,7 +59,8 @@ pub struct Problem {
     /// The status.
     pub status: u16,
     /// The same code as on the command line.
-    pub code: String,
+    #[schemars(with = "String")]
+    pub code: RefusalCode,
     /// The error, and the next step for the user.
     pub detail: String,
     /// Each fault of a configuration.
