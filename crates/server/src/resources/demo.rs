@@ -13,6 +13,7 @@ use crate::resources::begin;
 use crate::state::{App, Demo};
 
 /// `GET /api/demo`.
+#[expect(clippy::unnecessary_wraps, reason = "all handlers have one type")]
 pub(crate) fn available(app: &Arc<App>, _: &Request) -> Result<Response<Body>, Refused> {
     Ok(json(&DemoView { available: app.settings.demo.is_some() }))
 }

@@ -16,6 +16,7 @@ use crate::request::{Request, json, json_as};
 use crate::state::App;
 
 /// `GET /api/projects`.
+#[expect(clippy::unnecessary_wraps, reason = "all handlers have one type")]
 pub(crate) fn list(app: &Arc<App>, _: &Request) -> Result<Response<Body>, Refused> {
     let item = |served: &Arc<Served>| {
         let opened = app.rooms.of(served, &Handle::current());

@@ -57,12 +57,14 @@ pub(crate) fn code(app: &Arc<App>, _: &Request) -> Result<Response<Body>, Refuse
 }
 
 /// `GET /api/openapi.json`.
+#[expect(clippy::unnecessary_wraps, reason = "all handlers have one type")]
 pub(crate) fn openapi(_: &Arc<App>, _: &Request) -> Result<Response<Body>, Refused> {
     let schema = materia_compiler::schema("openapi.json").unwrap_or_default();
     Ok(text("application/json", schema.to_owned()))
 }
 
 /// `POST /api/stop`.
+#[expect(clippy::unnecessary_wraps, reason = "all handlers have one type")]
 pub(crate) fn stop(app: &Arc<App>, _: &Request) -> Result<Response<Body>, Refused> {
     app.ending.send_replace(true);
     Ok(json_as(StatusCode::ACCEPTED, &alive(app)))
