@@ -66,7 +66,7 @@ async fn poll_twice<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
     let mut poll = async || poll_fn(|context| Poll::Ready(future.poll_unpin(context))).await;
     match poll().await {
         Poll::Pending => poll().await,
-        ready => ready,
+        ready @ Poll::Ready(_) => ready,
     }
 }
 
