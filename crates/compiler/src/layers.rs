@@ -12,11 +12,11 @@ pub use crate::files::LayerKind;
 use crate::files::{self, Candidate, Sources};
 use crate::merge::{Merge, Origins};
 use crate::original;
+use crate::part::Part;
 use crate::project::artifact_dir;
 use crate::read;
 use crate::shipped::{self, ScriptStore};
 use crate::structure::{Mended, Shape};
-use crate::trust::Part;
 
 /// Path shown for the shipped configuration.
 const SHIPPED_PATH: &str = "(shipped)";
