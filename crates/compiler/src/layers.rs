@@ -12,11 +12,10 @@ pub use crate::files::LayerKind;
 use crate::files::{self, Candidate, Sources};
 use crate::merge::{Merge, Origins};
 use crate::original;
-use crate::project::artifact_dir;
+use crate::part::Part;
 use crate::read;
 use crate::shipped::{self, ScriptStore};
 use crate::structure::{Mended, Shape};
-use crate::trust::Part;
 
 /// Path shown for the shipped configuration.
 const SHIPPED_PATH: &str = "(shipped)";
@@ -216,12 +215,6 @@ pub fn load_given(sources: &Sources, given: &BTreeMap<String, String>) -> (Loade
     load_over(Lowest::shipped(), sources, given)
 }
 
-/// The folder that casts are kept in, as the user's and the project's files have it. Nothing shipped names one.
-#[must_use]
-pub fn artifact_root(sources: &Sources) -> PathBuf {
-    artifact_dir(&load_over(Lowest::empty(), sources, &BTreeMap::new()).0)
-}
-
 /// The lowest layer, read: what the others are laid over.
 #[derive(Clone)]
 pub(crate) struct Lowest {
@@ -242,7 +235,7 @@ impl Lowest {
     }
 
     /// A layer that says nothing, for settings that nothing shipped has.
-    fn empty() -> Self {
+    pub(crate) fn empty() -> Self {
         Self::new(shipped_layer(), Merge::default(), Faults::default())
     }
 

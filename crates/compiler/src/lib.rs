@@ -31,6 +31,7 @@ pub mod link;
 pub mod locate;
 mod merge;
 mod original;
+mod part;
 mod project;
 mod read;
 mod schemas;
@@ -47,11 +48,12 @@ pub use build::{
 pub use codes::CODES;
 pub use diff::{NoDocument, diff};
 pub use files::{CONFIG_BYTES_MAX, Sources};
-pub use layers::{Layer, LayerKind, Loaded, artifact_root, load, load_given, profile};
+pub use layers::{Layer, LayerKind, Loaded, load, load_given, profile};
+pub use part::{Part, PartKind, Program};
 pub use project::{
-    AGENT_FILES, AGENT_FOLDERS, NOT_OF_AGENTS, artifact_dir, own_workspaces, refused_workspaces,
-    unfit_doc_root,
+    AGENT_FILES, AGENT_FOLDERS, NOT_OF_AGENTS, artifact_dir, artifact_root, own_workspaces,
+    refused_workspaces, unfit_doc_root,
 };
 pub use schemas::{SCHEMAS, schema};
 pub use suggest::{did_you_mean, nearest};
-pub use trust::{Part, PartKind, Program, materia_program, parts, taking_part};
+pub use trust::{materia_program, parts, taking_part};

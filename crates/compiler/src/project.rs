@@ -1,12 +1,14 @@
 //! Project settings: the folder of the casts, and the folders that turns may write to.
 
+use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
 use materia_contract::{Finding, Loadout, WorkspaceKind};
 
 use crate::command::stays_inside;
 use crate::fault::{Fault, Faults};
-use crate::layers::{LayerKind, Loaded};
+use crate::files::Sources;
+use crate::layers::{LayerKind, Loaded, Lowest, load_over};
 use crate::locate::pointer;
 
 const ARTIFACT_DIR_DEFAULT: &str = ".materia";
@@ -28,6 +30,12 @@ pub fn artifact_dir(loaded: &Loaded) -> PathBuf {
     let configured = configured.filter(|dir| artifact_fault(loaded, dir).is_none());
     let path = loaded.project_dir.join(configured.unwrap_or(ARTIFACT_DIR_DEFAULT));
     path.components().collect()
+}
+
+/// The folder that casts are kept in, as the user's and the project's files have it. Nothing shipped names one.
+#[must_use]
+pub fn artifact_root(sources: &Sources) -> PathBuf {
+    artifact_dir(&load_over(Lowest::empty(), sources, &BTreeMap::new()).0)
 }
 
 /// Where turns of these loadouts work: in a workspace of their own where one of them asks for it.
