@@ -100,7 +100,7 @@ fn header(line: &[u8], shown: &str) -> Result<Header, Failure> {
     }
     let none = || {
         Failure::storage(format!(
-            "`{shown}` is not an archive of a cast, for its first line does not say so; `materia export ID -o cast.materia` makes one"
+            "`{shown}` is not an archive of a cast, for its first line does not say so; export the cast as an archive again"
         ))
     };
     let any: Any = serde_json::from_slice(line).map_err(|_| none())?;

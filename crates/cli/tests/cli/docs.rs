@@ -42,9 +42,9 @@ fn words(of: &str) -> BTreeSet<String> {
 /// The codes of refusals. The binary shows them to nobody, so they are read from its source.
 fn refusals() -> BTreeSet<String> {
     let source = include_str!("../../../app/src/failure.rs");
-    let begins = ["Self::refused(\"", "let (code, message) = (\""];
-    let found = begins.iter().flat_map(|begin| source.split(begin).skip(1));
-    found.map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
+    let found = source.split("RefusalCode::").skip(1);
+    let word = |rest: &str| rest.split(|c: char| !c.is_alphabetic()).next().unwrap().to_lowercase();
+    found.map(word).collect()
 }
 
 fn owned(words: &BTreeSet<&str>) -> BTreeSet<String> {
