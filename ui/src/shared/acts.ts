@@ -1,15 +1,9 @@
 // What a person can do to a cast, and the command line that does the same.
 import { newKey, post, segment } from "../api/client";
-import type { ActBody, Acted, Budget, NodeBudgets, StartBody, WorkspaceActed } from "../api/generated";
+import type { ActBody, Acted, Budget, StartBody, WorkspaceActed } from "../api/generated";
 
-export const PACES = [
-  { id: "AUTO", label: "Auto" },
-  { id: "INTERACTIVE", label: "Interactive" },
-] as const;
-export const MODES = [
-  { id: "PLANNING", label: "Planning" },
-  { id: "IMPLEMENTATION", label: "Implementation" },
-] as const;
+export const PACES = { AUTO: "Auto", INTERACTIVE: "Interactive" };
+export const MODES = { PLANNING: "Planning", IMPLEMENTATION: "Implementation" };
 
 /** Acts on a workspace have paths of their own; everything else is a command of the cast, or a fork. */
 export type Act = ActBody | { do: "applyWorkspace" } | { do: "dropWorkspace" };
@@ -31,68 +25,48 @@ export async function perform(castId: string, project: string | null, act: Act, 
   return await post<Done>(`/casts/${segment(castId)}/commands`, body, key, { project });
 }
 
+type Words = (string | null | undefined)[];
+const option = (name: string, value: string | null | undefined): Words => (value ? [name, value] : []);
+
+/** The options for bounds; those that are not set have none. */
+const bounds = (limits: Record<string, number | null | undefined>): string[] =>
+  Object.entries(limits).flatMap(([name, limit]) => (limit ? [`--max-${name}`, String(limit)] : []));
+const budgetWords = ({ maxTurns, maxTokens, maxCost }: Budget) =>
+  bounds({ turns: maxTurns, tokens: maxTokens, cost: maxCost });
+
+/** The words of each act around the id of the cast; an act without a line here is a command of its own name. */
+const lines: { [D in Act["do"]]?: (act: Extract<Act, { do: D }>) => [name: string, ...rest: Words] } = {
+  approve: ({ node, hash }) => ["approve", node, ...option("--hash", hash?.slice(0, 12))],
+  deny: ({ node, reason, route }) => ["deny", node, ...option("--reason", reason), route ? "--route" : null],
+  say: ({ node, text }) => ["say", node, text],
+  trigger: ({ node, message, approve }) => ["trigger", node, message, approve ? "--approve" : null],
+  continue: ({ node }) => ["continue", node],
+  mode: ({ value }) => ["mode", value],
+  globalMode: ({ value }) => ["mode", value],
+  budget: ({ budget }) => ["budget", ...budgetWords(budget)],
+  nodeBudget: ({ node, budgets: { turns, cost, timeMs } }) => [
+    "budget",
+    "--node",
+    node,
+    ...bounds({ turns, cost, "time-ms": timeMs }),
+  ],
+  fork: ({ at, interactive, castId }) => [
+    "fork",
+    ...option("--at", at?.toString()),
+    interactive ? "--interactive" : null,
+    ...option("--cast-id", castId),
+  ],
+  resume: (act) => ["resume", "putBack" in act && act.putBack ? "--put-back" : null],
+  applyWorkspace: () => ["workspace", "--apply"],
+  dropWorkspace: () => ["workspace", "--drop"],
+  stop: () => ["pause"],
+  skip: ({ loop, reason }) => ["skip", loop, ...option("--reason", reason)],
+};
+
 export function commandLine(castId: string, act: Act): string[] {
-  const head = (name: string, ...rest: (string | null | undefined)[]) => [
-    "materia",
-    name,
-    castId,
-    ...rest.filter((word): word is string => Boolean(word)),
-  ];
-  switch (act.do) {
-    case "approve":
-      return head("approve", act.node, ...(act.hash ? ["--hash", act.hash.slice(0, 12)] : []));
-    case "deny":
-      return head("deny", act.node, ...(act.reason ? ["--reason", act.reason] : []), act.route ? "--route" : undefined);
-    case "say":
-      return head("say", act.node, act.text);
-    case "trigger":
-      return head("trigger", act.node, act.message, act.approve ? "--approve" : undefined);
-    case "continue":
-      return head("continue", act.node);
-    case "mode":
-    case "globalMode":
-      return head("mode", act.value);
-    case "budget":
-      return head("budget", ...budgetWords(act.budget));
-    case "nodeBudget":
-      return head("budget", "--node", act.node, ...nodeBudgetWords(act.budgets));
-    case "fork":
-      return head(
-        "fork",
-        ...(typeof act.at !== "number" ? [] : ["--at", String(act.at)]),
-        act.interactive ? "--interactive" : undefined,
-        ...(act.castId ? ["--cast-id", act.castId] : []),
-      );
-    case "resume":
-      return head("resume", "putBack" in act && act.putBack ? "--put-back" : undefined);
-    case "applyWorkspace":
-      return head("workspace", "--apply");
-    case "dropWorkspace":
-      return head("workspace", "--drop");
-    case "stop":
-      return head("pause");
-    case "skip":
-      return head("skip", act.loop, ...(act.reason ? ["--reason", act.reason] : []));
-    default:
-      return head(act.do);
-  }
-}
-
-function nodeBudgetWords({ turns, cost, timeMs }: NodeBudgets): string[] {
-  const options: [string, number | null | undefined][] = [
-    ["turns", turns],
-    ["cost", cost],
-    ["time-ms", timeMs],
-  ];
-  return options.flatMap(([name, value]) => (value ? [`--max-${name}`, String(value)] : []));
-}
-
-export function budgetWords(budget: Budget): string[] {
-  const words: string[] = [];
-  if (budget.maxTurns) words.push("--max-turns", String(budget.maxTurns));
-  if (budget.maxTokens) words.push("--max-tokens", String(budget.maxTokens));
-  if (budget.maxCost) words.push("--max-cost", String(budget.maxCost));
-  return words;
+  const line = lines[act.do] as ((act: Act) => [string, ...Words]) | undefined;
+  const [name, ...rest] = line?.(act) ?? [act.do];
+  return ["materia", name, castId, ...rest.filter((word): word is string => Boolean(word))];
 }
 
 export function startLine(start: StartBody): string[] {

@@ -51,11 +51,7 @@ test("tabs are walked with the arrow keys, round and round", () => {
 
 test("a choice of few says which one it is, and is not made twice", () => {
   const picked = vi.fn();
-  const items = [
-    { id: "x" as const, label: "X" },
-    { id: "y" as const, label: "Y" },
-  ];
-  drawn(<Seg label="Choice" items={items} now="x" onPick={picked} />);
+  drawn(<Seg<"x" | "y"> label="Choice" items={{ x: "X", y: "Y" }} now="x" onPick={picked} />);
   fireEvent.click(screen.getByRole("button", { name: "X" }));
   fireEvent.click(screen.getByRole("button", { name: "Y" }));
   expect(picked.mock.calls).toEqual([["y"]]);

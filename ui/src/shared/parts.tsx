@@ -185,7 +185,8 @@ export function Tabs<T extends string>(props: {
 
 export function Seg<T extends string>(props: {
   label: string;
-  items: readonly { id: T; label: string }[];
+  /** The words of each choice. */
+  items: Partial<Record<T, string>>;
   now: T;
   onPick: (id: T) => void;
   small?: boolean;
@@ -193,16 +194,16 @@ export function Seg<T extends string>(props: {
 }) {
   return (
     <span className={`seg${props.small ? " small" : ""}`} role="group" aria-label={props.label}>
-      {props.items.map((item) => (
+      {(Object.entries(props.items) as [T, string][]).map(([id, words]) => (
         <button
-          key={item.id}
+          key={id}
           type="button"
-          aria-pressed={item.id === props.now}
+          aria-pressed={id === props.now}
           disabled={props.disabled}
-          data-testid={`seg-${item.id}`}
-          onClick={() => item.id !== props.now && props.onPick(item.id)}
+          data-testid={`seg-${id}`}
+          onClick={() => id !== props.now && props.onPick(id)}
         >
-          {item.label}
+          {words}
         </button>
       ))}
     </span>

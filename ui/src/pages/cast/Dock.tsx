@@ -153,10 +153,7 @@ function TimelineTools(
         label="Attempts"
         now={search.get("attempts") ?? "all"}
         onPick={(id) => change({ attempts: id === "all" ? null : id })}
-        items={[
-          { id: "all", label: "All turns" },
-          { id: "last", label: "Last of each item" },
-        ]}
+        items={{ all: "All turns", last: "Last of each item" }}
       />
       {search.get("idle") === "shown" ? (
         <Button look="small" testid="cut-idle" onClick={() => change({ idle: null })}>

@@ -20,24 +20,14 @@ const KINDS = "run turn route handoff payload state loop cursor approval mode bu
   " ",
 );
 
-interface Filter {
-  kind: string;
-  node: string;
-  item: string;
-  text: string;
-  from: string;
-  to: string;
-}
+/** Where the address has each part of the filter. */
+const PLACES = { kind: "kind", node: "node", item: "evitem", text: "find", from: "evfrom", to: "evto" } as const;
+type Filter = Record<keyof typeof PLACES, string>;
+const ALL = Object.fromEntries(Object.values(PLACES).map((place) => [place, null]));
 
 export function EventsTab({ store, state, past, search, change }: DockProps) {
-  const filter: Filter = {
-    kind: search.get("kind") ?? "",
-    node: search.get("node") ?? "",
-    item: search.get("evitem") ?? "",
-    text: search.get("find") ?? "",
-    from: search.get("evfrom") ?? "",
-    to: search.get("evto") ?? "",
-  };
+  const parts = Object.entries(PLACES).map(([name, place]) => [name, search.get(place) ?? ""]);
+  const filter = Object.fromEntries(parts) as Filter;
   const filtered = Object.values(filter).some(Boolean);
   // What is being typed and not looked for yet. Whatever else changes the address (a link, the palette, the way back) wins.
   const [typed, setTyped] = useState<string | null>(null);
@@ -111,15 +101,7 @@ export function EventsTab({ store, state, past, search, change }: DockProps) {
             <IconButton icon={X} label="Show all events" onClick={() => change({ evfrom: null, evto: null })} />
           </span>
         ) : null}
-        <GoTo
-          last={state.seq}
-          onGo={(seq) =>
-            change(
-              { event: seq, at: seq, kind: null, node: null, evitem: null, find: null, evfrom: null, evto: null },
-              true,
-            )
-          }
-        />
+        <GoTo last={state.seq} onGo={(seq) => change({ ...ALL, event: seq, at: seq }, true)} />
         <span className="faint sm grow r" data-testid="events-count">
           {filtered
             ? found.events

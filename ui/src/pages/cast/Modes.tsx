@@ -11,7 +11,7 @@ import { Seg } from "../../shared/parts";
 import type { ActProps } from "./props";
 import css from "./style.module.css";
 
-const words: Record<string, string> = Object.fromEntries([...PACES, ...MODES].map(({ id, label }) => [id, label]));
+const words: Record<string, string> = { ...PACES, ...MODES };
 
 export function Modes({ state, target, onDone }: ActProps) {
   const [act, setAct] = useState<Act | null>(null);

@@ -46,16 +46,7 @@ export function OutputLog({ store, state, search, change, onSelect }: DockProps)
           any="all"
           options={Object.keys(state.plan?.nodes ?? {}).map((id) => ({ value: id, label: nameOf(state, id) }))}
         />
-        <Seg
-          small
-          label="Lines"
-          now={wrap}
-          onPick={setWrap}
-          items={[
-            { id: "wrap", label: "Wrap" },
-            { id: "long", label: "Long" },
-          ]}
-        />
+        <Seg small label="Lines" now={wrap} onPick={setWrap} items={{ wrap: "Wrap", long: "Long" }} />
         <span className="faint sm grow r">
           {hits.length} of {ended.length} turns
         </span>

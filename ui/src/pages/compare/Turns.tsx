@@ -53,10 +53,7 @@ export function Turns({ compared, view, shared, picked, onPick }: TurnsProps) {
           label="Which"
           now={only}
           onPick={setOnly}
-          items={[
-            { id: "all", label: `All ${all}` },
-            { id: "different", label: `Different ${different.length}` },
-          ]}
+          items={{ all: `All ${all}`, different: `Different ${different.length}` }}
         />
       </div>
       <Table className={css.turns} columns={[["Socket"], ["Item", 132], [A], [B], ["Difference"]]}>

@@ -34,7 +34,7 @@ export function EdgeForm({ store, state, id, findings }: FormProps & { id: strin
           label="Condition"
           now={when}
           disabled={off}
-          items={conditions.map(({ value, label }) => ({ id: value, label }))}
+          items={Object.fromEntries(conditions.map(({ value, label }) => [value, label]))}
           onPick={(value: Condition) => changeEdge(store, id, ["when"], value)}
         />
         <Found findings={findings} />

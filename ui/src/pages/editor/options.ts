@@ -10,7 +10,7 @@ export const conditions: { value: Condition; label: string }[] = [
 ];
 
 /** How an output can be read. */
-export const PARSES = ["text", "json"].map((id) => ({ id, label: id }));
+export const PARSES: Record<string, string> = { text: "text", json: "json" };
 
 export function targets(state: EditorState): { value: string; label: string }[] {
   const sockets = state.loadout?.sockets ?? [];

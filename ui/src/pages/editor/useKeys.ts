@@ -125,38 +125,19 @@ function plainKey(event: KeyboardEvent, acts: KeyActs): boolean {
   const from = sockets.at(-1) ?? null;
   if (ways[event.key]) return arrow(event, acts, from);
   if (event.altKey) return false;
-  switch (event.key) {
-    case "a":
-    case "A":
-      acts.onAdd(last?.kind === "edge" ? { edge: last.id } : { after: from });
-      return true;
-    case "e":
-    case "E":
-      if (from) acts.onConnect(from);
-      else store.say("Select the socket that the edge leaves.");
-      return true;
-    case "F2":
-      if (from) acts.onRename(from);
-      return from !== null;
-    case "Delete":
-      removeSelected(store);
-      return true;
-    case "L":
-      layOut(store);
-      return true;
-    case "1":
-      acts.view.current?.fit();
-      return true;
-    case "0":
-      acts.view.current?.whole();
-      return true;
-    case "Enter":
-      return enterInspector(event);
-    case "Escape":
-      return goUp(store);
-    default:
-      return false;
-  }
+  const { key } = event;
+  if (key === "Enter") return enterInspector(event);
+  if (key === "Escape") return goUp(store);
+  if (key === "a" || key === "A") acts.onAdd(last?.kind === "edge" ? { edge: last.id } : { after: from });
+  else if ((key === "e" || key === "E") && from) acts.onConnect(from);
+  else if (key === "e" || key === "E") store.say("Select the socket that the edge leaves.");
+  else if (key === "F2" && from) acts.onRename(from);
+  else if (key === "Delete") removeSelected(store);
+  else if (key === "L") layOut(store);
+  else if (key === "1") acts.view.current?.fit();
+  else if (key === "0") acts.view.current?.whole();
+  else return false;
+  return true;
 }
 
 /** Into the inspector, unless a button was pressed. */

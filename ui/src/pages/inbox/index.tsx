@@ -1,7 +1,7 @@
 // Inbox: everything that waits for a person, the riskiest first.
 
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { get, segment } from "../../api/client";
 import type { CastView, InboxItem, SocketState } from "../../api/generated";
 import { cx } from "../../shared/cx";
@@ -33,6 +33,14 @@ const titles: Record<string, string> = {
   workspace: "Files",
 };
 
+const cardsOf: Record<string, (props: CardProps) => ReactNode> = {
+  approval: Approval,
+  multi_turn: Conversation,
+  stall: Stall,
+  budget: BudgetCard,
+  workspace: WorkspaceCard,
+};
+
 const isRefused = (item: InboxItem) => Boolean(item.approval?.denied);
 /** What was refused stands last: it waits, but for another decision. */
 const riskOf = (item: InboxItem) => (isRefused(item) ? 8 : (risk[item.reason] ?? 9));
@@ -44,22 +52,15 @@ export function lookOf(item: InboxItem): SocketState {
 }
 export function titleOf(item: InboxItem, name = item.node ?? ""): string {
   const who = name || "The cast";
-  switch (item.reason) {
-    case "approval":
-      return isRefused(item) ? `${who} was refused and waits` : `${who} asks before it runs`;
-    case "multi_turn":
-      return `${who} has answered and waits for you`;
-    case "stall":
-      return `${who} repeats without progress`;
-    case "budget":
-      return "The budget is spent";
-    case "workspace":
-      return "The files of its workspace need a decision";
-    case "trust":
-      return "Its configuration is not approved";
-    default:
-      return oneLine(item.message, 120);
-  }
+  const words: Record<string, string> = {
+    approval: isRefused(item) ? `${who} was refused and waits` : `${who} asks before it runs`,
+    multi_turn: `${who} has answered and waits for you`,
+    stall: `${who} repeats without progress`,
+    budget: "The budget is spent",
+    workspace: "The files of its workspace need a decision",
+    trust: "Its configuration is not approved",
+  };
+  return words[item.reason] ?? oneLine(item.message, 120);
 }
 const keyOf = (item: InboxItem) => `${item.project ?? ""}/${item.castId}/${item.node ?? ""}/${item.reason}`;
 
@@ -163,56 +164,71 @@ export function Inbox() {
         <TrustCards />
         {gone.map(({ item, at }) => (
           <article key={keyOf(item)} className={cx(css.icard, css.gone)} data-testid={`gone-${item.castId}`}>
-            <header>
-              <div className="row">
-                <State state="done" word="Answered elsewhere" />
-                <Foreign as="h2" className="cut grow" text={titleOf(item, nameOf(item))} mixed />
-                <span className="faint sm nowrap">at {clock(at)}</span>
-              </div>
-              <p className="sm dim cut">
-                <Link to={castPath(item)}>
-                  <Foreign text={oneLine(item.request, 160) || item.castId} />
-                </Link>{" "}
-                · it does not wait for this any more
-              </p>
-            </header>
+            <Head item={item} name={nameOf(item)} look="done" word="Answered elsewhere" time={`at ${clock(at)}`}>
+              · it does not wait for this any more
+            </Head>
           </article>
         ))}
         {items.length === 0 && gone.length === 0 ? (
           <div className="empty">Nothing waits for you. What a cast needs from a person appears here.</div>
         ) : null}
-        {items.map((item) => (
-          <article
-            key={keyOf(item)}
-            className={css.icard}
-            aria-label={titleOf(item, nameOf(item))}
-            aria-current={item === current}
-            data-testid={`inbox-${item.castId}`}
-            ref={(element) => {
-              if (element) cards.current.set(keyOf(item), element);
-              else cards.current.delete(keyOf(item));
-            }}
-          >
-            <header>
-              <div className="row">
-                <State state={lookOf(item)} word={titleWord(item)} />
-                <Foreign as="h2" className="cut grow" text={titleOf(item, nameOf(item))} mixed />
-                <span className="faint sm nowrap">
-                  {item.since ? `waits ${ago(now - Date.parse(item.since))}` : ""}
-                </span>
-              </div>
-              <p className="sm dim cut">
-                <Link to={castPath(item)}>
-                  <Foreign text={oneLine(item.request, 160) || item.castId} />
-                </Link>{" "}
+        {items.map((item) => {
+          const Card = cardsOf[item.reason] ?? OtherCard;
+          return (
+            <article
+              key={keyOf(item)}
+              className={css.icard}
+              aria-label={titleOf(item, nameOf(item))}
+              aria-current={item === current}
+              data-testid={`inbox-${item.castId}`}
+              ref={(element) => {
+                if (element) cards.current.set(keyOf(item), element);
+                else cards.current.delete(keyOf(item));
+              }}
+            >
+              <Head
+                item={item}
+                name={nameOf(item)}
+                look={lookOf(item)}
+                word={titleWord(item)}
+                time={item.since ? `waits ${ago(now - Date.parse(item.since))}` : ""}
+              >
                 · {oneLine(item.loadout, 40)} · <span className="mono">{item.castId}</span>
-              </p>
-            </header>
-            <Card item={item} onAnswered={(text) => answeredBy(item, text)} />
-          </article>
-        ))}
+              </Head>
+              <Card item={item} onAnswered={(text) => answeredBy(item, text)} />
+            </article>
+          );
+        })}
       </section>
     </div>
+  );
+}
+
+interface HeadProps {
+  item: InboxItem;
+  name: string;
+  look: SocketState;
+  word: string;
+  time: string;
+  children: ReactNode;
+}
+
+/** The head of a card: what it asks, since when, and for which cast. */
+function Head({ item, name, look, word, time, children }: HeadProps) {
+  return (
+    <header>
+      <div className="row">
+        <State state={look} word={word} />
+        <Foreign as="h2" className="cut grow" text={titleOf(item, name)} mixed />
+        <span className="faint sm nowrap">{time}</span>
+      </div>
+      <p className="sm dim cut">
+        <Link to={castPath(item)}>
+          <Foreign text={oneLine(item.request, 160) || item.castId} />
+        </Link>{" "}
+        {children}
+      </p>
+    </header>
   );
 }
 
@@ -253,21 +269,4 @@ function useNames(items: InboxItem[]): (item: InboxItem) => string {
     },
   });
   return (item) => oneLine(read.data?.get(item.castId)?.[item.node ?? ""]?.materia ?? item.node ?? "", 60);
-}
-
-function Card(props: CardProps) {
-  switch (props.item.reason) {
-    case "approval":
-      return <Approval {...props} />;
-    case "multi_turn":
-      return <Conversation {...props} />;
-    case "stall":
-      return <Stall {...props} />;
-    case "budget":
-      return <BudgetCard {...props} />;
-    case "workspace":
-      return <WorkspaceCard {...props} />;
-    default:
-      return <OtherCard {...props} />;
-  }
 }

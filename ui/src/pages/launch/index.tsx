@@ -7,7 +7,7 @@ import { MiniGraph } from "../../graph/MiniGraph";
 import { MODES, PACES, startLine } from "../../shared/acts";
 import { useGet, useOnce } from "../../shared/ask";
 import { Button } from "../../shared/Button";
-import { BOUNDS, type Bounds, NO_BOUNDS, usualBounds } from "../../shared/bounds";
+import { BOUNDS, NO_BOUNDS, usualBounds } from "../../shared/bounds";
 import { Cli } from "../../shared/Cli";
 import { cx } from "../../shared/cx";
 import { Dialog } from "../../shared/Dialog";
@@ -26,31 +26,20 @@ import { Trust } from "./Trust";
 
 const DRAFT = "materia.launch";
 
-interface Draft {
-  request: string;
-  loadout: string;
-  from: string;
-  provider: string;
-  pace: "AUTO" | "INTERACTIVE";
-  mode: "PLANNING" | "IMPLEMENTATION";
-  /** Where turns work; as the loadout or the configuration says where nobody chose. */
-  workspace: WorkspaceKind | "";
-  includeChanges: boolean;
-  budget: Bounds;
-  project: string;
-}
-const empty: Draft = {
+const empty = {
   request: "",
   loadout: "",
   from: "",
   provider: "",
-  pace: "AUTO",
-  mode: "IMPLEMENTATION",
-  workspace: "",
+  pace: "AUTO" as keyof typeof PACES,
+  mode: "IMPLEMENTATION" as keyof typeof MODES,
+  /** Where turns work; as the loadout or the configuration says where nobody chose. */
+  workspace: "" as WorkspaceKind | "",
   includeChanges: false,
   budget: NO_BOUNDS,
   project: "",
 };
+type Draft = typeof empty;
 
 function kept(): Draft {
   try {
@@ -229,10 +218,7 @@ export function Launch({ onClose }: { onClose: () => void }) {
             label="Work in"
             now={workspace}
             onPick={(picked) => set({ workspace: picked })}
-            items={[
-              { id: "project", label: "Project folder" },
-              { id: "own", label: "A copy of the repository" },
-            ]}
+            items={{ project: "Project folder", own: "A copy of the repository" }}
           />
           {own ? (
             <>

@@ -52,10 +52,7 @@ export function MateriaForm(props: {
             label="Kind"
             now={kind}
             disabled={off}
-            items={[
-              { id: "agent", label: "agent" },
-              { id: "utility", label: "utility" },
-            ]}
+            items={{ agent: "agent", utility: "utility" }}
             onPick={(value) => put("type")(value === "agent" ? undefined : value)}
           />
           <Check

@@ -18,11 +18,7 @@ export function Own() {
           applyTheme(next);
           setLook(next);
         }}
-        items={[
-          { id: "system", label: "System" },
-          { id: "light", label: "Light" },
-          { id: "dark", label: "Dark" },
-        ]}
+        items={{ system: "System", light: "Light", dark: "Dark" }}
       />
       <h2>Notifications</h2>
       <Told />
@@ -51,10 +47,7 @@ function Told() {
           label="Notifications"
           now={now}
           onPick={(next) => void wishNotices(next === "on").then(setNow)}
-          items={[
-            { id: "off", label: "Only the title" },
-            { id: "on", label: "Title and notifications" },
-          ]}
+          items={{ off: "Only the title", on: "Title and notifications" }}
         />
       )}
     </>

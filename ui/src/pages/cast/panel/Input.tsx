@@ -76,11 +76,7 @@ export function InputTab({ turn, full, turns, store, onEvent, reason }: InputPro
           label="View"
           now={view}
           onPick={setView}
-          items={[
-            { id: "layers", label: "Layers" },
-            { id: "raw", label: "Raw" },
-            ...(before ? [{ id: "diff" as const, label: "Diff" }] : []),
-          ]}
+          items={{ layers: "Layers", raw: "Raw", ...(before ? { diff: "Diff" } : {}) }}
         />
         <CopyButton text={full.prompt} label="Copy the prompt" />
       </div>

@@ -143,22 +143,16 @@ function Row({ one, store, state, onEvent, onTurn }: RowProps) {
 
 function fateWords(one: Crossing, state: CastState): string {
   const who = nameOf(state, one.to);
-  switch (one.fate) {
-    case "waits":
-      return `waits for ${who}`;
-    case "consumed":
-      return `${who} took it`;
-    case "superseded":
-      return "replaced by a newer payload";
-    case "deduplicated":
-      return "left out: a duplicate of an earlier payload";
-    case "filtered":
-      return "left out by the transform";
-    case "skipped":
-      return "dropped with its item";
-    default:
-      return one.reason === "busy" ? `dropped: ${who} was busy` : "dropped: the line was full";
-  }
+  const words: Record<Crossing["fate"], string> = {
+    waits: `waits for ${who}`,
+    consumed: `${who} took it`,
+    superseded: "replaced by a newer payload",
+    deduplicated: "left out: a duplicate of an earlier payload",
+    filtered: "left out by the transform",
+    skipped: "dropped with its item",
+    dropped: one.reason === "busy" ? `dropped: ${who} was busy` : "dropped: the line was full",
+  };
+  return words[one.fate];
 }
 
 /** The payload as a turn gets it. A file has no payloads; there it is the output that the payload carries. */

@@ -43,10 +43,7 @@ export function OutputTab({ turn, full, onEvent, search, change }: OutputProps) 
             label="View"
             now={mode}
             onPick={(show) => change({ show })}
-            items={[
-              { id: "parsed", label: "Parsed" },
-              { id: "raw", label: "Raw" },
-            ]}
+            items={{ parsed: "Parsed", raw: "Raw" }}
           />
         ) : null}
         <CopyButton text={full.output ?? ""} label="Copy the output" />

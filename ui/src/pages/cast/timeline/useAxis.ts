@@ -1,32 +1,17 @@
 // The axis as it is looked at: zoomed by the wheel, moved sideways, and brushed.
-import { type PointerEvent, type RefObject, useEffect, useRef, useState } from "react";
+import { type PointerEvent, useEffect, useRef, useState } from "react";
 import css from "../style.module.css";
 import { moved, type Scale, type Span, type Window, zoomed } from "./scale";
 
 const STEP = 1.15;
 const BRUSH_MIN_PX = 5;
 
-export interface Axis {
-  lane: RefObject<HTMLDivElement | null>;
-  /** How wide a lane is, in pixels. */
-  width: number;
-  /** The place of a time in what is looked at, as a share of its width. */
-  at: (time: number) => number;
-  /** The times between which the reader drags, while they do. */
-  drag: Span | null;
-  handlers: {
-    onPointerDown: (event: PointerEvent) => void;
-    onPointerMove: (event: PointerEvent) => void;
-    onPointerUp: (event: PointerEvent) => void;
-  };
-}
-
 export function useAxis(
   scale: Scale,
   view: Window,
   setView: (view: Window) => void,
   onBrush: (span: Span | null) => void,
-): Axis {
+) {
   const lane = useRef<HTMLDivElement>(null);
   const [drag, setDrag] = useState<Span | null>(null);
   const [width, setWidth] = useState(780);
@@ -74,20 +59,23 @@ export function useAxis(
   };
   return {
     lane,
+    /** How wide a lane is, in pixels. */
     width,
+    /** The times between which the reader drags, while they do. */
     drag,
-    at: (time) => (scale.at(time) - view.from) / (view.to - view.from),
+    /** The place of a time in what is looked at, as a share of its width. */
+    at: (time: number) => (scale.at(time) - view.from) / (view.to - view.from),
     handlers: {
-      onPointerDown: (event) => {
+      onPointerDown: (event: PointerEvent) => {
         const target = event.target as HTMLElement;
         if (event.button !== 0 || target.closest(`button, .${css.laneL}`)) return;
         began.current = { x: event.clientX, time: scale.time(shareAt(event.clientX)) };
         event.currentTarget.setPointerCapture(event.pointerId);
       },
-      onPointerMove: (event) => {
+      onPointerMove: (event: PointerEvent) => {
         if (began.current) setDrag(spanTo(event.clientX));
       },
-      onPointerUp: (event) => {
+      onPointerUp: (event: PointerEvent) => {
         if (!began.current) return;
         const span = spanTo(event.clientX);
         began.current = null;
