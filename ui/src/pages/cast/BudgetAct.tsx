@@ -1,11 +1,11 @@
 // Changing what a cast, or one of its sockets, may spend.
 import { SlidersHorizontal } from "lucide-react";
 import { useState } from "react";
-import type { CastState } from "../../fold";
 import { nameOf } from "../../fold";
-import { Confirm, type Target } from "../../shared/ActButton";
-import type { Act, Done } from "../../shared/acts";
+import { Confirm } from "../../shared/ActButton";
+import type { Act } from "../../shared/acts";
 import { Pick } from "../../shared/parts";
+import type { ActProps } from "./props";
 import css from "./style.module.css";
 
 const WHOLE = ["maxTurns", "maxTokens", "maxCost"] as const;
@@ -17,13 +17,7 @@ const labels: Record<string, string> = {
   maxTimeMs: "Milliseconds in turns",
 };
 
-interface BudgetActProps {
-  state: CastState;
-  target: Target;
-  onDone: (done: Done, act: Act) => void;
-}
-
-export function BudgetAct({ state, target, onDone }: BudgetActProps) {
+export function BudgetAct({ state, target, onDone }: ActProps) {
   const [node, setNode] = useState("");
   const [values, setValues] = useState<Record<string, string>>({});
   const names = node ? SOCKET : WHOLE;

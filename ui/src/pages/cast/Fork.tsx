@@ -2,23 +2,16 @@
 
 import { GitFork } from "lucide-react";
 import { useState } from "react";
-import { type CastState, nameOf } from "../../fold";
-import { Confirm, type Target } from "../../shared/ActButton";
+import { nameOf } from "../../fold";
+import { Confirm } from "../../shared/ActButton";
 import { type Act, commandLine, type Done, perform } from "../../shared/acts";
 import { Button } from "../../shared/Button";
 import { Cli } from "../../shared/Cli";
 import { Pop } from "../../shared/Pop";
 import { ErrorBox, Pick } from "../../shared/parts";
+import type { ActProps } from "./props";
 
-interface ForkProps {
-  state: CastState;
-  target: Target;
-  past: boolean;
-  socket: string;
-  onDone: (done: Done, act: Act) => void;
-}
-
-export function Fork({ state, target, past, socket, onDone }: ForkProps) {
+export function Fork({ state, target, past, socket, onDone }: ActProps & { past: boolean; socket: string }) {
   const [chosen, setNode] = useState<string | null>(null);
   const node = chosen ?? socket;
   const [text, setText] = useState("");

@@ -2,7 +2,6 @@
 
 import { memo, useState } from "react";
 import { type CastState, castState, sentence } from "../../fold";
-import type { Target } from "../../shared/ActButton";
 import { type Act, commandLine, type Done } from "../../shared/acts";
 import { Button } from "../../shared/Button";
 import { Cli } from "../../shared/Cli";
@@ -15,6 +14,7 @@ import { oneLine } from "../../shared/text";
 import { Acts } from "./Acts";
 import { BudgetAct } from "./BudgetAct";
 import { Lines } from "./Lines";
+import type { PanelProps } from "./props";
 import css from "./style.module.css";
 
 /** What workers do for a cast on NATS. */
@@ -23,16 +23,10 @@ export interface Work {
   waitsForWorker?: boolean | undefined;
 }
 
-interface HeaderProps {
-  state: CastState;
+interface HeaderProps extends Pick<PanelProps, "state" | "past" | "now" | "target" | "socket" | "change"> {
   tip: CastState;
-  past: boolean;
   driven: boolean | undefined;
   work: Work;
-  now: number;
-  target: Target;
-  socket: string;
-  change: (changes: Record<string, string | number | null>, push?: boolean) => void;
 }
 
 export const Header = memo(function Header(props: HeaderProps) {

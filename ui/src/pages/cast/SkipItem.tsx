@@ -1,18 +1,14 @@
 // Ending the item that a loop is at: as not satisfied, with a reason if there is one; the cast goes on with what follows.
 import { useState } from "react";
 import { type CastState, currentItem, isOpen, nameOf, openLoop } from "../../fold";
-import { ActButton, Confirm, type Target } from "../../shared/ActButton";
-import { type Act, commandLine, type Done } from "../../shared/acts";
+import { ActButton, Confirm } from "../../shared/ActButton";
+import { type Act, commandLine } from "../../shared/acts";
 import { Cli } from "../../shared/Cli";
 import { Item } from "../../shared/parts";
 import { oneLine } from "../../shared/text";
+import type { ActProps } from "./props";
 
-interface SkipProps {
-  state: CastState;
-  target: Target;
-  socket: string;
-  onDone: (done: Done, act: Act) => void;
-}
+type SkipProps = ActProps & { socket: string };
 
 /** The item, and who is at work on it: while somebody is, it cannot be ended. */
 function itemOf(state: CastState, socket: string) {

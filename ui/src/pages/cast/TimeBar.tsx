@@ -88,12 +88,11 @@ export const TimeBar = memo(function TimeBar({ state, tip, past, offline, onAt }
           testid="step-back"
           disabled={state.seq <= 1}
         />
-        <Button
+        <IconButton
           icon={ChevronRight}
-          look="quiet small icon"
-          aria-label="Next event"
+          label="Next event"
           onClick={() => onAt(state.seq + 1 >= end ? null : state.seq + 1)}
-          data-testid="step-on"
+          testid="step-on"
           disabled={!past}
         />
         <Button

@@ -28,6 +28,7 @@ import { Header, type Work } from "./Header";
 import { Outline } from "./Outline";
 import { FocusPanel, type PanelTab } from "./panel";
 import { LinePanel } from "./panel/LinePanel";
+import type { DockProps } from "./props";
 import css from "./style.module.css";
 import { TimeBar } from "./TimeBar";
 import { cardsOf, linesOfState, regionsOf } from "./views";
@@ -99,15 +100,10 @@ function useStateAt(store: CastStore, at: number | null, tip: CastState | null):
   return state;
 }
 
-interface CastPageProps {
-  store: CastStore;
-  state: CastState;
+interface CastPageProps extends Pick<DockProps, "store" | "state" | "past" | "search" | "change"> {
   tip: CastState;
-  past: boolean;
   project: string | null;
   offline: boolean;
-  search: URLSearchParams;
-  change: (changes: Record<string, string | number | null>, push?: boolean) => void;
 }
 
 /** The socket to look at where none was chosen: what runs, what asks, what ran last. */
@@ -179,19 +175,9 @@ function CastPage(props: CastPageProps) {
       data-cast={state.castId}
       data-seq={state.seq}
     >
-      <Banner state={state} past={past} offline={offline} seq={tip.seq} project={project} />
+      <Banner {...{ state, tip, past, offline, project }} />
       {past || offline || isExported() ? null : <DemoEnd state={state} target={target} />}
-      <Header
-        state={state}
-        tip={tip}
-        past={past}
-        driven={view?.driven}
-        work={work}
-        now={now}
-        target={target}
-        socket={socket}
-        change={change}
-      />
+      <Header {...{ state, tip, past, work, now, target, socket, change }} driven={view?.driven} />
       <TimeBar state={state} tip={tip} past={past} onAt={setAt} offline={offline} />
       <div className={css.left}>
         <Graph {...graph} selected={line ? null : socket} line={line?.id ?? null} item={item} onItem={pickItem} />
@@ -242,15 +228,7 @@ function useFlash(state: CastState, past: boolean): string | null {
   return flashed;
 }
 
-interface BannerProps {
-  state: CastState;
-  past: boolean;
-  offline: boolean;
-  seq: number;
-  project: string | null;
-}
-
-function Banner({ state, past, offline, seq, project }: BannerProps) {
+function Banner({ state, tip, past, offline, project }: Omit<CastPageProps, "store" | "search" | "change">) {
   const waits =
     state.status === "waiting" && !past && !["interactive", "run_for"].includes(state.waiting?.reason ?? "");
   if (waits) {
@@ -288,7 +266,7 @@ function Banner({ state, past, offline, seq, project }: BannerProps) {
   return (
     <div className="banner st queued" role="status" data-testid="banner-offline">
       <State state="queued" word="Not connected" />
-      <span className="grow">You see event {seq}. The page goes on from there when the server answers again.</span>
+      <span className="grow">You see event {tip.seq}. The page goes on from there when the server answers again.</span>
     </div>
   );
 }

@@ -77,29 +77,25 @@ function Page(props: Both & { places: Places }) {
   const { rows, routes } = compared;
   const picked =
     rows.find((row) => rowKey(row) === search.get("turn")) ?? rows.find((row) => row.verdict !== "same") ?? rows[0];
-  const [one, other] = [
-    { castId: a.castId, project: a.project },
-    { castId: b.castId, project: b.project },
-  ];
-  const others = [...casts.values()].filter((cast) => ![keyOf(one), keyOf(other)].includes(keyOf(cast)));
+  const others = [...casts.values()].filter((cast) => ![keyOf(a), keyOf(b)].includes(keyOf(cast)));
   return (
     <div className={css.compare} data-testid="compare-page">
       <header className={css.chead2}>
         <div className="row">
           <Foreign as="h1" className="grow cut" text={oneLine(a.request ?? "") || a.castId} />
-          <Link className="btn" to={comparePath(other, one)}>
+          <Link className="btn" to={comparePath(b, a)}>
             Swap
           </Link>
           <Pick
             label="Compare A with"
-            value={keyOf(other)}
+            value={keyOf(b)}
             testid="compare-with"
             onPick={(key) => {
               const cast = others.find((one) => keyOf(one) === key);
-              if (cast) navigate(comparePath(one, cast));
+              if (cast) navigate(comparePath(a, cast));
             }}
             options={[
-              { value: keyOf(other), label: b.castId },
+              { value: keyOf(b), label: b.castId },
               ...others.map((cast) => ({ value: keyOf(cast), label: oneLine(cast.request, 40) || cast.castId })),
             ]}
           />

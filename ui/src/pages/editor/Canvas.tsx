@@ -22,7 +22,6 @@ import {
   useRef,
   useState,
 } from "react";
-import type { Finding } from "../../api/generated";
 import { type Selected, type Spot, templates } from "../../document";
 import { showAll, Zoom } from "../../graph/Graph";
 import type { Drawn } from "../../graph/layout";
@@ -31,9 +30,8 @@ import { edgesOf, nodesOf } from "./drawing";
 import { edgeTypes, type LineEdge } from "./EditorLine";
 import css from "./editor.module.css";
 import { linesOf, type Row, withExplored } from "./explored";
+import type { FormProps } from "./fields";
 import { type EditorNode, nodeTypes } from "./nodes";
-import type { EditorState } from "./state";
-import type { EditorStore } from "./store";
 import { marksOf, type Walked } from "./views";
 
 export const DRAGGED = "application/x-materia";
@@ -42,11 +40,8 @@ export interface View {
   fit: () => void;
   whole: () => void;
 }
-export interface CanvasProps {
-  store: EditorStore;
-  state: EditorState;
+interface CanvasProps extends FormProps {
   drawn: Drawn;
-  findings: Finding[];
   /** What an exploration of this text found. */
   explored: Row[];
   found: Set<string> | null;

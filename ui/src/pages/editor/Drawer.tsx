@@ -1,27 +1,23 @@
 // The drawer: the same document as a tree, as text, as a walk and with all its histories; beside it what was found.
 import { useMemo } from "react";
-import type { Finding, Walk } from "../../api/generated";
+import type { Walk } from "../../api/generated";
 import { cx } from "../../shared/cx";
 import { later } from "../../shared/later";
 import { Tabs } from "../../shared/parts";
 import { Explore } from "./Explore";
 import css from "./editor.module.css";
 import type { Explored, Play } from "./explored";
+import type { FormProps } from "./fields";
 import { Outline } from "./Outline";
 import { Problems, summary } from "./Problems";
 import { Simulate } from "./Simulate";
-import type { EditorState } from "./state";
-import type { EditorStore } from "./store";
 import { marksOf } from "./views";
 
 const JsonPane = later(async () => (await import("./JsonPane")).JsonPane);
 
 export type DrawerTab = "outline" | "json" | "simulate" | "explore";
 
-interface DrawerProps {
-  store: EditorStore;
-  state: EditorState;
-  findings: Finding[];
+interface DrawerProps extends FormProps {
   tab: DrawerTab;
   onTab: (tab: DrawerTab) => void;
   onWalk: (walk: Walk | null) => void;

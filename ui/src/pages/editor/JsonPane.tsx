@@ -16,16 +16,10 @@ import { Code } from "../../shared/code/Code";
 import { cx } from "../../shared/cx";
 import { oneLine } from "../../shared/text";
 import css from "./editor.module.css";
+import type { FormProps } from "./fields";
 import type { EditorState } from "./state";
-import type { EditorStore } from "./store";
 
-interface JsonPaneProps {
-  store: EditorStore;
-  state: EditorState;
-  findings: Finding[];
-}
-
-export function JsonPane({ store, state, findings }: JsonPaneProps) {
+export function JsonPane({ store, state, findings }: FormProps) {
   const { fault, selection, loadout } = state;
   const text = useMemo(() => shownText(state.text), [state.text]);
   const [view, setView] = useState<EditorView | null>(null);

@@ -100,63 +100,58 @@ export function PalettePane({ store, state, loadouts, input, folded, onFold, onL
         </label>
         <Button icon={PanelLeftClose} look="quiet icon" aria-label="Hide the palette" onClick={onFold} />
       </div>
-      {groups.map((group) =>
-        group.items.length === 0 ? null : (
-          <Group key={group.name} name={group.name} count={group.items.length}>
-            {group.items.map((one, index) => (
-              <Entry
-                key={one.name}
-                kind="materia"
-                name={one.name}
-                icon={<KindIcon kind={one.generator ? "generator" : one.kind} color={one.color} />}
-                title={one.label || one.name}
-                badge={badgeOf(one, group.name)}
-                text={one.description || `From ${one.file}.`}
-                color={one.color}
-                apart={index > 0 && group.items[index - 1]?.group !== one.group}
-                onPut={() => put(one.name)}
-              />
-            ))}
-          </Group>
-        ),
-      )}
-      {begin.length > 0 ? (
-        <Group name="Templates" count={begin.length}>
-          {begin.map((one) => (
+      {groups.map((group) => (
+        <Group key={group.name} name={group.name} count={group.items.length}>
+          {group.items.map((one, index) => (
             <Entry
               key={one.name}
-              kind="template"
+              kind="materia"
               name={one.name}
-              icon={<Workflow className={cx(graph.kind, "ico")} aria-hidden="true" />}
-              title={one.name}
-              badge=""
-              text={one.description}
-              onPut={() => addTemplate(store, one)}
+              icon={<KindIcon kind={one.generator ? "generator" : one.kind} color={one.color} />}
+              title={one.label || one.name}
+              badge={badgeOf(one, group.name)}
+              text={one.description || `From ${one.file}.`}
+              color={one.color}
+              apart={index > 0 && group.items[index - 1]?.group !== one.group}
+              onPut={() => put(one.name)}
             />
           ))}
         </Group>
-      ) : null}
-      {others.length > 0 ? (
-        <Group name="Loadouts to append" count={others.length}>
-          {others.map((name) => (
-            <Entry
-              key={name}
-              kind="loadout"
-              name={name}
-              icon={<Workflow className={cx(graph.kind, "ico")} aria-hidden="true" />}
-              title={name}
-              badge=""
-              text="Shows the linked graph first."
-              onPut={() => onLink(name)}
-            />
-          ))}
-        </Group>
-      ) : null}
+      ))}
+      <Group name="Templates" count={begin.length}>
+        {begin.map((one) => (
+          <Entry
+            key={one.name}
+            kind="template"
+            name={one.name}
+            icon={<Workflow className={cx(graph.kind, "ico")} aria-hidden="true" />}
+            title={one.name}
+            badge=""
+            text={one.description}
+            onPut={() => addTemplate(store, one)}
+          />
+        ))}
+      </Group>
+      <Group name="Loadouts to append" count={others.length}>
+        {others.map((name) => (
+          <Entry
+            key={name}
+            kind="loadout"
+            name={name}
+            icon={<Workflow className={cx(graph.kind, "ico")} aria-hidden="true" />}
+            title={name}
+            badge=""
+            text="Shows the linked graph first."
+            onPut={() => onLink(name)}
+          />
+        ))}
+      </Group>
     </aside>
   );
 }
 
 function Group({ name, count, children }: { name: string; count: number; children: ReactNode }) {
+  if (count === 0) return null;
   return (
     <section aria-label={name}>
       <h2>

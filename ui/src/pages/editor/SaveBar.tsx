@@ -8,13 +8,10 @@ import { clock } from "../../shared/format";
 import { Foreign } from "../../shared/parts";
 import { Link } from "../../shared/router";
 import css from "./editor.module.css";
+import type { FormProps } from "./fields";
 import { type EditorState, readText } from "./state";
-import type { EditorStore } from "./store";
 
-export interface SaveBarProps {
-  store: EditorStore;
-  state: EditorState;
-  findings: Finding[];
+interface SaveBarProps extends FormProps {
   onReview: () => void;
   onLayOut?: () => void;
   onSimulate?: () => void;

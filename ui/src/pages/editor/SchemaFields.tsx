@@ -4,7 +4,7 @@ import type { Json } from "../../api/generated";
 import { type Field, fieldAt, fieldNames, type JsonObject, object, strings } from "../../document";
 import { cx } from "../../shared/cx";
 import css from "./editor.module.css";
-import { NumberField, Pairs, SelectField, TextField } from "./fields";
+import { type Common, NumberField, Pairs, SelectField, TextField } from "./fields";
 
 export type Put = (field: string[], value: Json | undefined) => void;
 
@@ -114,24 +114,14 @@ function Control({ field, value, off, label, testid, usual, onChange }: ControlP
 const tight = (text: string) => text.replaceAll(/\s*,\s*/g, ",").replace(/,$/, "");
 
 /** A text that means something else than its letters: what was typed stays as it was typed. */
-function Typed(props: {
-  label: string;
-  testid: string;
-  disabled: boolean;
-  shown: string;
-  placeholder: string;
-  onChange: (text: string) => void;
-}) {
+function Typed(props: Common & { shown: string; placeholder: string; onChange: (text: string) => void }) {
   const [typed, setTyped] = useState(props.shown);
   useEffect(() => setTyped((now) => (tight(now) === tight(props.shown) ? now : props.shown)), [props.shown]);
   return (
     <TextField
-      label={props.label}
-      testid={props.testid}
-      disabled={props.disabled}
+      {...props}
       mono
       value={typed}
-      placeholder={props.placeholder}
       onChange={(text) => {
         setTyped(text ?? "");
         props.onChange(text ?? "");

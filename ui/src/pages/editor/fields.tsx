@@ -38,7 +38,7 @@ export function Row({ label, children }: { label: string; children: ReactNode })
   );
 }
 
-interface Common {
+export interface Common {
   label: string;
   testid?: string;
   disabled?: boolean;
@@ -102,7 +102,6 @@ export function NumberField(
   props: Common & {
     value: Json | undefined;
     placeholder?: string;
-    step?: number;
     onChange: (value: number | undefined) => void;
   },
 ) {

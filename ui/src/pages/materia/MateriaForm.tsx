@@ -36,12 +36,16 @@ export function MateriaForm(props: {
 }) {
   const { store, raw, kind, readOnly: off } = props;
   const name = store.state.subject.name;
-  const put = (field: string) => (value: Json | undefined) =>
-    store.edit(
-      `${field} of ${name}`,
-      (writer) => putClean(writer, ["materia", name, field], value, 2),
-      `${name} ${field}`,
-    );
+  const put =
+    (...path: string[]) =>
+    (value: Json | undefined) =>
+      store.edit(
+        `${path.join(" ")} of ${name}`,
+        (writer) => putClean(writer, ["materia", name, ...path], value, 2),
+        `${name} ${path.join(" ")}`,
+      );
+  /** The fields of the other kind. */
+  const other = kind === "agent" ? "Program" : "Agent";
   const word = (field: string) => (typeof raw[field] === "string" ? (raw[field] as string) : "");
   const asked = typeof raw.prompt === "string" ? raw.prompt : "";
   return (
@@ -152,21 +156,10 @@ export function MateriaForm(props: {
         place={["materia", "*"]}
         raw={raw}
         off={off}
-        put={(path, value) =>
-          store.edit(
-            `${path.join(" ")} of ${name}`,
-            (writer) => putClean(writer, ["materia", name, ...path], value, 2),
-            `${name} ${path.join(" ")}`,
-          )
-        }
+        put={(path, value) => put(...path)(value)}
         usual={{ ...usual, timeoutMs: kind === "utility" ? "30000" : "no limit" }}
-        groups={groups.filter(([title]) => title !== (kind === "agent" ? "Program" : "Agent"))}
-        elsewhere={[
-          ...elsewhere,
-          ...groups
-            .filter(([title]) => title === (kind === "agent" ? "Program" : "Agent"))
-            .flatMap(([, names]) => names),
-        ]}
+        groups={groups.filter(([title]) => title !== other)}
+        elsewhere={[...elsewhere, ...groups.flatMap(([title, names]) => (title === other ? names : []))]}
         open={["Agent", "Program", "Limits"]}
       />
       <Part title="Assign" hint="output to state">

@@ -14,17 +14,16 @@ import { JsonText } from "../../../shared/JsonTree";
 import { EventLink, Linked } from "../../../shared/Linked";
 import { CopyButton, Foreign, Reading, Seg } from "../../../shared/parts";
 import { sliceBytes } from "../../../shared/text";
+import type { PanelProps } from "../props";
 import css from "../style.module.css";
 
 /** Layers that bring a reason or an instruction are what a reader looks for. */
 const KEY_LAYERS = new Set(["tick", "rework", "instruction", "message", "said", "repair"]);
 
-interface InputProps {
+interface InputProps extends Pick<PanelProps, "store" | "onEvent"> {
   turn: Turn | undefined;
   full: TurnView | null;
   turns: Turn[];
-  store: CastStore;
-  onEvent: (seq: number) => void;
   /** Why the work was sent back to this turn, if it was. */
   reason: string | null;
 }

@@ -17,19 +17,16 @@ import { EventLink } from "../../../shared/Linked";
 import { ErrorBox, Foreign, Item, Reading } from "../../../shared/parts";
 import { oneLine } from "../../../shared/text";
 import { Whole } from "../../../shared/Whole";
+import type { PanelProps } from "../props";
 import css from "../style.module.css";
 
 /** Of a cast that is not held whole, so many of its newest events are looked through. */
 const LOOK_BACK = 5000;
 const SHOWN = 50;
 
-interface LinePanelProps {
-  store: CastStore;
-  state: CastState;
+interface LinePanelProps extends Pick<PanelProps, "store" | "state" | "change" | "onEvent"> {
   line: Line;
   taken: number;
-  change: (changes: Record<string, string | number | null>) => void;
-  onEvent: (seq: number) => void;
 }
 
 export function LinePanel({ store, state, line, taken, change, onEvent }: LinePanelProps) {
@@ -105,11 +102,8 @@ export function LinePanel({ store, state, line, taken, change, onEvent }: LinePa
   );
 }
 
-interface RowProps {
+interface RowProps extends Pick<PanelProps, "store" | "state" | "onEvent"> {
   one: Crossing;
-  store: CastStore;
-  state: CastState;
-  onEvent: (seq: number) => void;
   onTurn: () => void;
 }
 

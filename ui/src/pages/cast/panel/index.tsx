@@ -136,10 +136,9 @@ export function FocusPanel(props: PanelProps) {
             disabled={place <= 0}
             onClick={() => change({ turn: turns[place - 1]?.seq ?? null, item: null })}
           />
-          <Button
+          <IconButton
             icon={ChevronRight}
-            look="quiet small icon"
-            aria-label="Next turn"
+            label="Next turn"
             disabled={place < 0 || place >= turns.length - 1}
             onClick={() => change({ turn: turns[place + 1]?.seq ?? null, item: null })}
           />
