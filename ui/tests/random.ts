@@ -2,7 +2,7 @@
 import type { Condition } from "../src/api/generated";
 import { copied, paste, readFragment } from "../src/document/fragment";
 import { exitEdgeId, type Loadout } from "../src/document/loadout";
-import { addExit, freeLoopId, inOrder, loopFault, makeLoop, removeExit, setExit, ungroup } from "../src/document/loops";
+import { addExit, freeLoopId, inOrder, loopFault, makeLoop, removeExit, setExit } from "../src/document/loops";
 import {
   addAfter,
   addSocket,
@@ -17,6 +17,7 @@ import {
   renameSocket,
   setEdge,
   setSpots,
+  ungroup,
 } from "../src/document/sockets";
 import type { Writer } from "../src/document/writer";
 

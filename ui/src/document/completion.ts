@@ -129,11 +129,7 @@ export function proposals(text: string, offset: number, names: Names): Proposal[
   const words = schemasAt(place.path).flatMap((one) =>
     one.const !== undefined ? [value(one.const, one.description ?? "")] : [],
   );
-  if (
-    schemasAt(place.path).some(
-      (one) => one.type === "boolean" || (Array.isArray(one.type) && one.type.includes("boolean")),
-    )
-  )
+  if (schemasAt(place.path).some((one) => [one.type].flat().includes("boolean")))
     words.push(value(true, ""), value(false, ""));
   return [...words, ...ownNames(place.path, names).map((name) => value(name, ""))].filter((one) => fits(one.label));
 }

@@ -1,7 +1,7 @@
 // Loops and their exits. An exit is drawn as an edge; that edge is worked out and never written (G19).
 import type { Condition, Json } from "../api/generated";
 import { exitOf, freeName, type Loadout, type LoopDoc } from "./loadout";
-import { at, dropLoop, readIn } from "./sockets";
+import { at, readIn } from "./sockets";
 import type { Writer } from "./writer";
 
 export interface NewLoop {
@@ -63,10 +63,6 @@ export function makeLoop(writer: Writer, loadout: string, made: NewLoop): void {
   const back = { when: "always", to: first };
   if (!open) writer.insert(at(loadout, "sockets", last, "edges"), edges.length, back);
   else if (!made.sockets.includes(open.to)) writer.set(at(loadout, "sockets", last, "edges", open.index, "to"), first);
-}
-
-export function ungroup(writer: Writer, loadout: string, loop: string): void {
-  dropLoop(writer, loadout, loop);
 }
 
 export function renameLoop(writer: Writer, loadout: string, loop: string, to: string): void {

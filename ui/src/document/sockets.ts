@@ -138,7 +138,7 @@ function deleteSocket(writer: Writer, loadout: string, id: string, params: Socke
   const gone = before.sockets.find((socket) => socket.id === id);
   if (!gone) return;
   for (const loop of before.loops) {
-    if (loop.sockets.every((one) => one === id)) dropLoop(writer, loadout, loop.id);
+    if (loop.sockets.every((one) => one === id)) ungroup(writer, loadout, loop.id);
     else cleanLoop(writer, loadout, loop.id, id);
   }
   const drop = new Set<string>();
@@ -179,7 +179,7 @@ function cleanLoop(writer: Writer, loadout: string, loop: string, id: string): v
 }
 
 /** Takes a loop away: its exits are inside it, and members of no other loop no longer move a cursor. */
-export function dropLoop(writer: Writer, loadout: string, loop: string): void {
+export function ungroup(writer: Writer, loadout: string, loop: string): void {
   const members = readIn(writer, loadout).loops.find((one) => one.id === loop)?.sockets ?? [];
   const loops = at(loadout, "loops");
   writer.remove([...loops, loop]);

@@ -216,7 +216,7 @@ export class Writer {
       }
       return;
     }
-    const many = this.lineOf(children[0]?.offset ?? open) !== this.lineOf(open);
+    const many = this.lineStart(children[0]?.offset ?? open) !== this.lineStart(open);
     const next = children[index];
     const last = children.at(-1) as Node;
     if (many && next && this.onOwnLines(container, index)) {
@@ -245,7 +245,7 @@ export class Writer {
   private breakLine(path: Path): void {
     for (let depth = 1; depth <= path.length; depth += 1) {
       const node = find(this.root(), path.slice(0, depth));
-      if (!node || this.lineOf(node.offset) !== this.lineOf(end(node))) continue;
+      if (!node || this.lineStart(node.offset) !== this.lineStart(end(node))) continue;
       if (this.lineEnd(node.offset) - this.lineStart(node.offset) <= WIDTH + 2) return;
       const raw = this.text.slice(node.offset, end(node));
       if (/\/[/*]/.test(raw.replace(/"(?:[^"\\]|\\.)*"/g, ""))) return;
@@ -270,9 +270,6 @@ export class Writer {
   private lineEnd(at: number): number {
     const next = this.text.indexOf("\n", at);
     return next < 0 ? this.text.length : next + 1;
-  }
-  private lineOf(at: number): number {
-    return this.lineStart(at);
   }
   private columnOf(at: number): number {
     return at - this.lineStart(at);

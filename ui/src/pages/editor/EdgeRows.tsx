@@ -1,4 +1,4 @@
-// The ways out of a socket, in their order.
+// The ways out of a socket, in their order; a row can be dragged, or moved with its buttons.
 
 import { ChevronDown, ChevronUp, Ellipsis, GripVertical, Plus, X } from "lucide-react";
 import { type DragEvent, useState } from "react";
@@ -12,7 +12,6 @@ import { conditions, targets } from "./options";
 import type { EditorState } from "./state";
 import type { EditorStore } from "./store";
 
-/** The ways out, in their order; a row can be dragged, or moved with its buttons. */
 export function EdgeRows({ store, state, socket }: { store: EditorStore; state: EditorState; socket: SocketDoc }) {
   const [dragged, setDragged] = useState<number | null>(null);
   const off = state.readOnly;

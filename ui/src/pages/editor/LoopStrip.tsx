@@ -1,4 +1,4 @@
-// Making a loop from a selection.
+// Making a loop from a selection: a strip over the canvas asks what it consumes and where it leads at last.
 
 import { type ComponentProps, type FormEvent, useMemo, useState } from "react";
 import type { Condition } from "../../api/generated";
@@ -10,7 +10,6 @@ import { conditions, targets } from "./options";
 import type { EditorState } from "./state";
 import type { EditorStore } from "./store";
 
-/** A strip over the canvas: what the loop consumes, and where it leads when no item is left. */
 export function LoopStrip(props: { store: EditorStore; state: EditorState; ids: string[]; onClose: () => void }) {
   const { store, state, onClose } = props;
   const loadout = state.loadout;

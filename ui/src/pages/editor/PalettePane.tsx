@@ -50,6 +50,8 @@ export const fitting = (words: string, ...texts: string[]): boolean => {
     .every((word) => text.includes(word));
 };
 
+const GRAPH = <Workflow className={cx(graph.kind, "ico")} aria-hidden="true" />;
+
 interface PaletteProps {
   store: EditorStore;
   state: EditorState;
@@ -124,9 +126,8 @@ export function PalettePane({ store, state, loadouts, input, folded, onFold, onL
             key={one.name}
             kind="template"
             name={one.name}
-            icon={<Workflow className={cx(graph.kind, "ico")} aria-hidden="true" />}
+            icon={GRAPH}
             title={one.name}
-            badge=""
             text={one.description}
             onPut={() => addTemplate(store, one)}
           />
@@ -138,9 +139,8 @@ export function PalettePane({ store, state, loadouts, input, folded, onFold, onL
             key={name}
             kind="loadout"
             name={name}
-            icon={<Workflow className={cx(graph.kind, "ico")} aria-hidden="true" />}
+            icon={GRAPH}
             title={name}
-            badge=""
             text="Shows the linked graph first."
             onPut={() => onLink(name)}
           />
@@ -168,7 +168,7 @@ function Entry(props: {
   name: string;
   icon: ReactNode;
   title: string;
-  badge: string;
+  badge?: string;
   text: string;
   color?: string;
   apart?: boolean;

@@ -1,4 +1,3 @@
-// A loadout or a materia that is opened for editing.
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { useProject } from "../../shared/project";

@@ -7,7 +7,6 @@ import css from "./inbox.module.css";
 import type { CardProps } from "./props";
 import { targetOf } from "./target";
 
-/** Anything else: what the server says can be done. */
 export function OtherCard({ item, onAnswered }: CardProps) {
   const target = targetOf(item);
   // Words and bounds are for the person to fill in.
