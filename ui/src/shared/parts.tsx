@@ -137,16 +137,10 @@ export function CopyButton({ text, label = "Copy", icon }: { text: string; label
   );
 }
 
-export interface TabItem<T extends string> {
-  id: T;
-  label: string;
-  count?: number | undefined;
-}
-
 export function Tabs<T extends string>(props: {
   name: string;
   label: string;
-  items: TabItem<T>[];
+  items: { id: T; label: string; count?: number | undefined }[];
   now: T;
   onPick: (id: T) => void;
 }) {

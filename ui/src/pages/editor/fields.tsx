@@ -43,6 +43,7 @@ export interface Common {
   testid?: string;
   disabled?: boolean;
 }
+const common = ({ label, testid, disabled }: Common) => ({ "aria-label": label, "data-testid": testid, disabled });
 
 export function TextField(
   props: Common & {
@@ -55,11 +56,9 @@ export function TextField(
   return (
     <input
       className={`field${props.mono ? " mono" : ""}`}
-      aria-label={props.label}
-      data-testid={props.testid}
+      {...common(props)}
       value={props.value}
       placeholder={props.placeholder}
-      disabled={props.disabled}
       spellCheck={false}
       onChange={(event) => props.onChange(event.target.value || undefined)}
     />
@@ -80,11 +79,9 @@ export function NameField(
     <>
       <input
         className="field mono"
-        aria-label={props.label}
+        {...common(props)}
         aria-invalid={fault !== null}
-        data-testid={props.testid}
         value={typed}
-        disabled={props.disabled}
         spellCheck={false}
         onChange={(event) => setTyped(event.target.value)}
         onBlur={done}
@@ -115,11 +112,9 @@ export function NumberField(
     <input
       className="field"
       inputMode="decimal"
-      aria-label={props.label}
-      data-testid={props.testid}
+      {...common(props)}
       value={typed}
       placeholder={props.placeholder}
-      disabled={props.disabled}
       onChange={(event) => {
         setTyped(event.target.value);
         const number = Number(event.target.value);
@@ -143,10 +138,8 @@ export function SelectField(props: SelectProps) {
   return (
     <select
       className="field"
-      aria-label={props.label}
-      data-testid={props.testid}
+      {...common(props)}
       value={props.value}
-      disabled={props.disabled}
       // biome-ignore lint/a11y/noAutofocus: the question was just asked for
       autoFocus={props.first}
       onChange={(event) => props.onChange(event.target.value)}
