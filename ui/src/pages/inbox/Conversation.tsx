@@ -85,7 +85,7 @@ export function Conversation({ item, onAnswered }: CardProps) {
             </div>
           </div>
         ))}
-        {talk.data === null && item.said ? <Said output={item.said} /> : null}
+        {!talk.data && item.said ? <Said output={item.said} /> : null}
         <label className="sr" htmlFor={`answer-${item.castId}`}>
           Your answer
         </label>
