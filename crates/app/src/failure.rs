@@ -48,6 +48,8 @@ pub enum Hint {
     InProject,
     /// To look at a journal, and to trust it.
     TrustJournal,
+    /// To store the command only, or to bring the cast to this folder.
+    BringHere,
 }
 
 impl From<Refusal> for Failure {

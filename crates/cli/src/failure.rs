@@ -131,6 +131,9 @@ fn typed(hint: Hint) -> &'static str {
         Hint::TrustJournal => {
             "look at it with `materia casts` and `materia replay ID`; if it is yours, run this again with --trust-journal"
         }
+        Hint::BringHere => {
+            "`--no-run` only stores the command; `materia journal copy` brings the cast here"
+        }
         Hint::FindAgents => {
             "`materia doctor` shows what is there and how to get more, `materia demo` \
              runs a whole workflow without any, `--provider mock` and `--script FILE` answer in an agent's place"

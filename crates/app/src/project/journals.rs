@@ -174,9 +174,10 @@ impl Project {
         }
         let (folder, host) = (one_line(&home.folder, 300), one_line(&home.host, 100));
         Err(Failure::resolution(format!(
-            "cast `{}` works in `{folder}` on `{host}`, and its files are not here: run the command there, only store it (`--no-run`), or bring the cast here with `journal copy`",
+            "cast `{}` works in `{folder}` on `{host}`, and its files are not here: run the command there",
             found.id
-        )))
+        ))
+        .hint(Hint::BringHere))
     }
 
     fn read_profile(&self) -> InProfile {
