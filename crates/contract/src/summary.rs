@@ -23,6 +23,12 @@ pub enum CastStatus {
 }
 
 impl CastStatus {
+    /// Whether the cast has ended; a person can let some such casts go on.
+    #[must_use]
+    pub fn has_ended(self) -> bool {
+        matches!(self, Self::Completed | Self::Failed | Self::Aborted)
+    }
+
     /// The word that stands for it outside.
     #[must_use]
     pub fn word(self) -> &'static str {

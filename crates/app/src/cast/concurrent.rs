@@ -29,7 +29,8 @@ pub fn driven(journal: &dyn CastJournal) -> Vec<DrivenCast> {
     let read = |cast_id: RunId| {
         let (run, _) = materia_engine::load(journal, &cast_id).ok()?;
         let created = run.created()?;
-        if created.workspace.is_some() {
+        // The process that drove a cast may hold its lock for a moment after the end.
+        if created.workspace.is_some() || run.phase().status().has_ended() {
             return None;
         }
         let may_write = may_write(&created.plan, run.global_mode());

@@ -17,7 +17,9 @@ pub fn summary(
 ) -> Result<(CastSummary, Run), Failure> {
     let id = line.cast_id.clone();
     let (run, _) = materia_engine::load(journal, &id)?;
-    let driven = blocking(journal).is_driven(&id).unwrap_or(false);
+    // The process that drove it may hold its lock for a moment longer.
+    let ended = run.phase().status().has_ended();
+    let driven = !ended && blocking(journal).is_driven(&id).unwrap_or(false);
     let last = blocking(journal).records(&id, run.seq().saturating_sub(1), 1)?;
     let updated_at = last.first().map_or_else(|| line.started_at.clone(), |it| wall_time(it.wall));
     let (waiting, error) = match run.phase() {

@@ -230,7 +230,8 @@ async fn a_run_that_another_drives_is_followed_and_told() {
     let mut following = looker.follow(&id, 0);
     let nodes = ["work", "wait", "asked"];
     let run = driver.begin(id.clone(), row(&nodes), setting(&id, &nodes));
-    let mut seen = Vec::new();
+    let first = following.next().await.unwrap().unwrap();
+    let mut seen: Vec<u64> = first.into_iter().map(|record| record.seq).collect();
     let mut told = BTreeMap::new();
     while told.len() < 20 {
         let name = format!("k{}", told.len());

@@ -345,7 +345,7 @@ impl Watching {
         let Ok(list) = blocking(&*room.journal).list() else { return };
         for line in list.lines {
             let id = line.cast_id.clone();
-            let rests = !matches!(line.status, CastStatus::Running | CastStatus::Waiting);
+            let rests = line.status.has_ended();
             let key = (served.id.clone(), id.clone());
             let seen = self.seen.get(&key);
             if rests && seen.is_some_and(|(status, ..)| *status == line.status) {

@@ -6,9 +6,9 @@ use axum::body::Body;
 use axum::http::Response;
 use materia_app::project::place::NatsJournal;
 use materia_app::{Failure, Project};
+use materia_contract::RunId;
 use materia_contract::api::{SpaceItem, Workers};
 use materia_contract::body::WorkerBody;
-use materia_contract::{CastStatus, RunId};
 use materia_engine::{Journal as _, ReadError, wait};
 
 use crate::http::problem::Refused;
@@ -47,7 +47,7 @@ fn waiting(journal: &NatsJournal) -> Result<Vec<RunId>, ReadError> {
     // An entry of a cast that has ended goes at the next look of a worker.
     let lasts = |run: &RunId| {
         let line = wait(journal.line(run)).ok().flatten();
-        line.is_some_and(|it| matches!(it.status, CastStatus::Running | CastStatus::Waiting))
+        line.is_some_and(|it| !it.status.has_ended())
     };
     Ok(runs.filter(lasts).collect())
 }
