@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use super::lease::Held;
 use super::readers::Readers;
 
-/// How often is looked whether another process has written: SQLite tells nobody.
+/// The interval between two checks for writes of another process: SQLite does not report them.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The followers of runs.

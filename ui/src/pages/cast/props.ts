@@ -4,7 +4,7 @@ import type { Target } from "../../shared/ActButton";
 import type { Act, Done } from "../../shared/acts";
 import type { CastStore, LiveText } from "../../shared/cast-store";
 
-/** A cast as of an event, and the address that says how it is looked at. */
+/** A cast as of an event, and the address with the choices of its view. */
 interface Looked {
   store: CastStore;
   state: CastState;

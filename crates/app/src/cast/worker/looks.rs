@@ -1,7 +1,7 @@
-//! When the lease of a run that waits is looked at again.
+//! When a worker reads the lease of a waiting run again.
 //!
 //! A live driver renews its lease every third of the time of a lease. So a lease that has changed since the last look
-//! is left alone for that long, and one that has not is looked at each time: it may lapse.
+//! is not read for that long; one that has not is read each time, because it may lapse.
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -54,7 +54,7 @@ impl Looks {
 mod tests {
     use super::*;
 
-    /// M6: a lease that is renewed costs few looks; one that is not is looked at until it lapses.
+    /// M6: a renewed lease is read seldom; one that is not renewed is read until it lapses.
     #[test]
     fn a_lease_that_is_not_renewed_is_looked_at_each_time() {
         let (mut looks, run, begun) =
