@@ -11,14 +11,19 @@
 use std::collections::HashMap;
 use std::fs;
 
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
+
 use super::ARGUMENT;
 use super::mark::{STEERS, VARIABLE};
 use super::tree;
 
 /// The name of a process that drives casts.
 const DRIVER: &std::ffi::CStr = c"materia-driver";
-/// How far up is walked.
+/// The most ancestors that are looked at.
 const DEPTH_MAX: usize = 1_000;
+/// How often the ancestors are looked at anew if one of them went away meanwhile.
+const WALKS_MAX: usize = 8;
 
 /// The turn that a process belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,13 +68,32 @@ enum Role {
 }
 
 impl Processes {
-    /// The turn that a process belongs to, if it does.
+    /// The turn that a process belongs to, if it does. A process whose ancestors cannot all be looked at belongs to a
+    /// turn that may not control casts.
     pub fn turn_of(&mut self, pid: i32) -> Option<InTurn> {
+        for _ in 0..WALKS_MAX {
+            if let Ok(turn) = self.walk(pid) {
+                return turn;
+            }
+            // Its children have another parent now.
+            self.0.clear();
+        }
+        Some(InTurn { steers: false })
+    }
+
+    /// Walks up the ancestors; an error if one of them went away meanwhile, or there are too many.
+    fn walk(&mut self, pid: i32) -> Result<Option<InTurn>, Incomplete> {
         let (mut marked, mut supervised, mut steers, mut adopted) = (false, false, true, false);
         let mut below: Option<Role> = None;
         let mut next = pid;
         for _ in 0..DEPTH_MAX {
-            let Some(told) = self.told(next) else { break };
+            let Some(told) = self.told(next) else {
+                if is_gone(next) {
+                    return Err(Incomplete);
+                }
+                let steers = steers && supervised && !adopted;
+                return Ok((marked || supervised || adopted).then_some(InTurn { steers }));
+            };
             marked |= told.marked;
             match told.role {
                 Role::Supervisor { steers: permitted } => {
@@ -82,8 +106,14 @@ impl Processes {
             below = Some(told.role);
             next = told.parent;
         }
-        let steers = steers && supervised && !adopted;
-        (marked || supervised || adopted).then_some(InTurn { steers })
+        Err(Incomplete)
+    }
+
+    /// Whether a process is the supervisor of a turn that no other turn is around.
+    pub fn is_outer_supervisor(&mut self, pid: i32) -> bool {
+        self.told(pid).is_some_and(|told| {
+            matches!(told.role, Role::Supervisor { .. }) && self.turn_of(told.parent).is_none()
+        })
     }
 
     fn told(&mut self, pid: i32) -> Option<Told> {
@@ -94,6 +124,15 @@ impl Processes {
         self.0.insert(pid, told);
         Some(told)
     }
+}
+
+/// Not all ancestors of a process could be looked at.
+struct Incomplete;
+
+/// Whether there is no such process. One that may not be looked at is not gone; neither is the end of the ancestors.
+fn is_gone(pid: i32) -> bool {
+    let pid = Some(pid).filter(|pid| *pid > 0).and_then(Pid::from_raw);
+    pid.is_some_and(|pid| test_kill_process(pid) == Err(Errno::SRCH))
 }
 
 fn read(pid: i32) -> Option<Told> {
@@ -147,6 +186,11 @@ mod tests {
         let below = [shell, drives, (-3, -2, STEERING, false)];
         let steers = Some(InTurn { steers: true });
         assert_eq!(of(&[&below[..], &[(-9, -3, FREE, true)]].concat()), steers);
+        let outer =
+            |members: &[(i32, i32, Role, bool)], pid| family(members).is_outer_supervisor(pid);
+        assert!(outer(&above, -3));
+        assert!(!outer(&above, -4), "a false one");
+        assert!(!outer(&above, -2));
         let nested = [(-4, -3, Role::Driver, true), (-5, -4, HELD, true), (-9, -5, FREE, true)];
         assert_eq!(of(&[&below[..], &nested].concat()), held, "a cast that a turn began");
         assert_eq!(of(&[shell, drives, (-9, -2, FREE, false)]), held, "its supervisor is dead");

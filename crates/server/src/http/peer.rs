@@ -3,7 +3,8 @@
 //! It is looked up for callers on this machine if the system supports that; otherwise the token decides.
 
 use std::fs;
-use std::net::SocketAddr;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
 use materia_engine::off_thread;
@@ -38,9 +39,7 @@ impl Caller {
     /// The user whose process it is, where the system says.
     pub(crate) async fn user(&self) -> User {
         match self.peer {
-            Peer::Tcp(from, to) => {
-                off_thread(move || entry_of(from, to).map(|entry| entry.user)).await
-            }
+            Peer::Tcp(from, to) => off_thread(move || Some(entry_of(from, to).ok()??.user)).await,
             Peer::Process(_, user) => user,
             Peer::Unknown => None,
         }
@@ -71,22 +70,53 @@ fn may_not(processes: &mut Processes, pid: i32) -> bool {
 
 /// Whether such a process has the other end of a connection. `from` is the caller's address, `to` ours.
 pub(crate) fn calls_from_a_turn(from: SocketAddr, to: SocketAddr) -> bool {
-    let mut processes = Processes::default();
-    let of_a_turn = |pid| may_not(&mut processes, pid);
-    entry_of(from, to).is_some_and(|entry| holders(entry.inode).any(of_a_turn))
+    match entry_of(from, to) {
+        Ok(Some(entry)) => is_held_by_a_turn(entry),
+        // A caller on this machine has an entry for as long as it can read the answer.
+        Ok(None) => from.ip().to_canonical().is_loopback(),
+        Err(_) => false,
+    }
 }
 
-/// The processes that hold a socket.
-fn holders(inode: u64) -> impl Iterator<Item = i32> {
-    let wanted = format!("socket:[{inode}]");
-    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    pids.filter(move |pid: &i32| {
-        let Ok(open) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
-        open.flatten().any(|entry| {
-            fs::read_link(entry.path()).is_ok_and(|leads| leads.as_os_str() == wanted.as_str())
+/// Whether a process of such a turn holds a socket. A process can hide its open files: if nobody is seen to hold the
+/// socket, each hidden process of its user counts.
+fn is_held_by_a_turn(entry: Entry) -> bool {
+    let mut processes = Processes::default();
+    let (mut is_seen, mut hidden) = (false, Vec::new());
+    for pid in processes_here() {
+        match holds(pid, entry.inode) {
+            Ok(true) if may_not(&mut processes, pid) => return true,
+            Ok(holds) => is_seen |= holds,
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => hidden.push(pid),
+            Err(_) => {}
+        }
+    }
+    !is_seen
+        && hidden.into_iter().any(|pid| {
+            user_of(pid) == Some(entry.user)
+                && !processes.is_outer_supervisor(pid)
+                && may_not(&mut processes, pid)
         })
-    })
+}
+
+fn processes_here() -> impl Iterator<Item = i32> {
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// Whether a process holds a socket.
+fn holds(pid: i32, inode: u64) -> io::Result<bool> {
+    let wanted = format!("socket:[{inode}]");
+    let mut open = fs::read_dir(format!("/proc/{pid}/fd"))?.flatten();
+    Ok(open.any(|entry| {
+        fs::read_link(entry.path()).is_ok_and(|leads| leads.as_os_str() == wanted.as_str())
+    }))
+}
+
+fn user_of(pid: i32) -> Option<u32> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let users = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
+    users.split_ascii_whitespace().next()?.parse().ok()
 }
 
 /// The caller's end of a connection in the system's table.
@@ -96,25 +126,43 @@ struct Entry {
     inode: u64,
 }
 
-fn entry_of(from: SocketAddr, to: SocketAddr) -> Option<Entry> {
-    let table = if from.is_ipv4() { "/proc/net/tcp" } else { "/proc/net/tcp6" };
-    fs::read_to_string(table).ok()?.lines().find_map(|line| entry(line, from, to))
+/// The caller's end. An IPv6 socket can have an IPv4 address, so both tables are read.
+fn entry_of(from: SocketAddr, to: SocketAddr) -> io::Result<Option<Entry>> {
+    let find = |table: String| table.lines().find_map(|line| entry(line, from, to));
+    let found = find(fs::read_to_string("/proc/net/tcp")?);
+    // Without IPv6 the second table is missing.
+    Ok(found.or_else(|| find(fs::read_to_string("/proc/net/tcp6").ok()?)))
 }
 
-/// Parses a line of the table if it is this connection.
+/// Parses a line of a table if it is this connection and its socket is open.
 fn entry(line: &str, local: SocketAddr, remote: SocketAddr) -> Option<Entry> {
     let mut words = line.split_ascii_whitespace().skip(1);
-    let port = |word: &str| u16::from_str_radix(word.rsplit(':').next()?, 16).ok();
-    let (here, there) = (port(words.next()?)?, port(words.next()?)?);
+    let (here, there) = (address(words.next()?)?, address(words.next()?)?);
     let (user, inode) = (words.nth(4)?.parse().ok()?, words.nth(1)?.parse().ok()?);
-    let is_it = here == local.port() && there == remote.port() && inode != 0;
+    let plain = |it: SocketAddr| (it.ip().to_canonical(), it.port());
+    let is_it = here == plain(local) && there == plain(remote) && inode != 0;
     is_it.then_some(Entry { user, inode })
+}
+
+/// Parses an address of a table: words of 32 bits in the machine's order of bytes.
+fn address(word: &str) -> Option<(IpAddr, u16)> {
+    let (ip, port) = word.split_once(':')?;
+    let mut bytes = Vec::new();
+    for at in (0..ip.len()).step_by(8) {
+        let word = u32::from_str_radix(ip.get(at..at + 8)?, 16).ok()?;
+        bytes.extend(word.to_ne_bytes());
+    }
+    let ip = match <[u8; 4]>::try_from(&*bytes) {
+        Ok(four) => IpAddr::V4(Ipv4Addr::from(four)),
+        Err(_) => Ipv6Addr::from(<[u8; 16]>::try_from(bytes).ok()?).to_canonical(),
+    };
+    Some((ip, u16::from_str_radix(port, 16).ok()?))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Read as _;
+    use std::io::{Read as _, Write as _};
     use std::net::{TcpListener, TcpStream};
     use std::process::{Command, Stdio};
 
@@ -122,26 +170,45 @@ mod tests {
     fn a_process_with_a_mark_is_found_by_its_connection() {
         let ear = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = ear.local_addr().unwrap().port();
-        let script = format!("exec 3<>/dev/tcp/127.0.0.1/{port}; echo there; read -r _");
-        let mut child = Command::new("bash")
-            .args(["-c", &script])
-            .env("MATERIA_TURN", "x.y.1.z")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let (stream, from) = ear.accept().unwrap();
-        let mut said = [0; 6];
-        child.stdout.as_mut().unwrap().read_exact(&mut said).unwrap();
-        assert!(calls_from_a_turn(from, stream.local_addr().unwrap()));
-        let entry = entry_of(from, stream.local_addr().unwrap()).unwrap();
-        assert_eq!(entry.user, rustix::process::geteuid().as_raw());
-        assert_eq!(holders(entry.inode).collect::<Vec<_>>(), [i32::try_from(child.id()).unwrap()]);
-        drop(child.stdin.take());
-        child.wait().unwrap();
+        // Also over an IPv6 socket, and where the caller has closed its end.
+        for host in ["127.0.0.1", "::ffff:127.0.0.1"] {
+            let script = format!(
+                "exec 3<>/dev/tcp/{host}/{port}; echo there; read -r _; exec 3>&-; echo left; read -r _"
+            );
+            let mut child = Command::new("bash")
+                .args(["-c", &script])
+                .env("MATERIA_TURN", "x.y.1.z")
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let (stream, from) = ear.accept().unwrap();
+            let to = stream.local_addr().unwrap();
+            let (mut input, mut output) =
+                (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+            let mut said = [0; 6];
+            output.read_exact(&mut said).unwrap();
+            assert!(calls_from_a_turn(from, to), "{host}");
+            let entry = entry_of(from, to).unwrap().unwrap();
+            assert_eq!(entry.user, rustix::process::geteuid().as_raw());
+            let id = i32::try_from(child.id()).unwrap();
+            assert_eq!(user_of(id), Some(entry.user));
+            let holders = processes_here().filter(|pid| holds(*pid, entry.inode).unwrap_or(false));
+            assert_eq!(holders.collect::<Vec<_>>(), [id]);
+            input.write_all(b"\n").unwrap();
+            output.read_exact(&mut said[..5]).unwrap();
+            assert_eq!(entry_of(from, to).unwrap(), None, "{host}");
+            assert!(calls_from_a_turn(from, to), "{host}");
+            drop(input);
+            child.wait().unwrap();
+        }
         let own = TcpStream::connect(ear.local_addr().unwrap()).unwrap();
         let (stream, from) = ear.accept().unwrap();
         assert!(!calls_from_a_turn(from, stream.local_addr().unwrap()));
+        let elsewhere = SocketAddr::from(([127, 0, 0, 9], from.port()));
+        assert_eq!(entry_of(elsewhere, stream.local_addr().unwrap()).unwrap(), None);
+        let far = SocketAddr::from(([192, 0, 2, 1], from.port()));
+        assert!(!calls_from_a_turn(far, stream.local_addr().unwrap()), "another machine");
         drop(own);
     }
 }
