@@ -1,6 +1,8 @@
 //! The whole command line. Each command's arguments are in its own file.
 
-use clap::{CommandFactory as _, Parser, Subcommand};
+use std::ffi::OsString;
+
+use clap::{Args as _, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use super::{
     abort, approve, attach, blame, bounds, budget, case, cast, casts, check, clean, compare,
@@ -52,9 +54,31 @@ pub(crate) struct Cli {
     pub command: Command,
 }
 
-/// The commands.
-#[derive(Subcommand, Debug)]
-pub(crate) enum Command {
+/// Defines the commands, and [`alone`] with a row for each. A variant is called like its command.
+macro_rules! commands {
+    ($($name:ident($args:ty),)*) => {
+        /// The commands.
+        #[derive(Subcommand, Debug)]
+        pub(crate) enum Command {
+            $($name($args),)*
+            /// The checkpoint utility of the demo.
+            #[command(name = crate::demo::MAINTAIN, hide = true)]
+            DemoMaintain,
+        }
+
+        /// The command of this name with its arguments, and nothing of the other commands.
+        fn alone(name: &str) -> Option<clap::Command> {
+            $(if name.eq_ignore_ascii_case(stringify!($name)) {
+                // Once in a process, and needed until its end.
+                let name: &'static str = Box::leak(name.into());
+                return Some(<$args>::augment_args(clap::Command::new(name)));
+            })*
+            None
+        }
+    };
+}
+
+commands! {
     Init(init::InitArgs),
     Cast(cast::CastArgs),
     Link(link::LinkArgs),
@@ -105,9 +129,6 @@ pub(crate) enum Command {
     Journal(journal::JournalArgs),
     Demo(demo::DemoArgs),
     Doctor(doctor::DoctorArgs),
-    /// The checkpoint utility of the demo.
-    #[command(name = crate::demo::MAINTAIN, hide = true)]
-    DemoMaintain,
     Conformance(conformance::ConformanceArgs),
     Completions(completions::CompletionsArgs),
     Schemas(schemas::SchemasArgs),
@@ -184,6 +205,25 @@ const TO_A_CAST: [&str; 12] = [
     "resume", "recast", "revive", "skip", "say", "continue", "trigger", "approve", "deny", "pause",
     "mode", "budget",
 ];
+
+/// Parses the words of the command line.
+///
+/// Describing all commands takes longer than many of them run. So only the command that is named is described first; if
+/// that does not lead to its arguments, the whole command line says why.
+pub(crate) fn parse(words: &[OsString]) -> Result<Cli, clap::Error> {
+    if let Some(cli) = quickly(words) {
+        return Ok(cli);
+    }
+    let mut line = command();
+    Cli::from_arg_matches(&line.try_get_matches_from_mut(words)?)
+}
+
+/// The arguments of the first word that names a command, if the line is in order with this command alone.
+fn quickly(words: &[OsString]) -> Option<Cli> {
+    let named = words.iter().skip(1).find_map(|word| alone(word.to_str()?))?;
+    let line = Global::augment_args(clap::Command::new("materia")).subcommand(named);
+    Cli::from_arg_matches(&line.try_get_matches_from(words).ok()?).ok()
+}
 
 /// The command line, with each option shown where it means something.
 pub(crate) fn command() -> clap::Command {

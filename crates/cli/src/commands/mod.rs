@@ -56,7 +56,6 @@ pub(crate) mod workspace;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::FromArgMatches as _;
 use clap::error::ErrorKind;
 use materia_contract::{Finding, Severity};
 
@@ -67,11 +66,8 @@ use line::{Cli, Command};
 
 /// Reads the arguments, runs the command, and says how it went.
 pub(crate) fn main() -> ExitCode {
-    // Taking the description of all commands apart again would take a sixth of the time of a short command.
-    let line = Box::leak(Box::new(line::command()));
-    let parsed = line.try_get_matches_from_mut(std::env::args_os());
-    let parsed = parsed.and_then(|it| Cli::from_arg_matches(&it));
-    let cli = match parsed {
+    let words: Vec<_> = std::env::args_os().collect();
+    let cli = match line::parse(&words) {
         Ok(cli) => cli,
         Err(error) => return ExitCode::from(misused(&error).code()),
     };
