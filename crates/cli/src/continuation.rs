@@ -64,6 +64,7 @@ impl Continuation<'_> {
     ) -> Result<Exit, Failure> {
         let (project, found) = Project::with_cast(self.id, self.global)?;
         let found = journals::own(&project, found, self.options.trust_journal, terminal)?;
+        let mut question = None;
         let choose = |run: &Run| {
             let what = choose(run)?;
             if self.options.detach && !matches!(what, Do::Resume { .. } | Do::Recast | Do::Revive) {
@@ -72,10 +73,14 @@ impl Continuation<'_> {
                     what.name()
                 )));
             }
-            say_question(&what, terminal);
+            question = answered_question(&what);
             Ok(what)
         };
-        match act::take(found, &self.options.plain(), Sender::PERSON, choose) {
+        let taken = act::take(found, &self.options.plain(), Sender::PERSON, choose);
+        if let Some(question) = question.filter(|_| taken.is_ok()) {
+            terminal.say(question);
+        }
+        match taken {
             Ok(Taken::Here(held)) if self.no_run || !step::carries_on(&held.what) => {
                 note(&project, *held, terminal)
             }
@@ -170,11 +175,10 @@ fn note(project: &Project, held: Held, terminal: &mut Terminal) -> Result<Exit, 
     Ok(Exit::Done)
 }
 
-/// Says which question a step answers (D56).
-fn say_question(what: &Do, terminal: &Terminal) {
-    if let Some((node, hash)) = step::answers(what) {
-        terminal.say(format_args!("{} answers question {hash} of `{node}`", what.name()));
-    }
+/// Which question a step answers (D56), as a sentence.
+fn answered_question(what: &Do) -> Option<String> {
+    let (node, hash) = step::answers(what)?;
+    Some(format!("{} answers question {hash} of `{node}`", what.name()))
 }
 
 /// Prints how the process that drives the cast handled the command.

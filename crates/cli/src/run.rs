@@ -71,8 +71,9 @@ pub(crate) fn go(
     let command = |name: &str| project.command(&format!("{name} {}", drive.id));
     let replay = command("replay");
     let (watching, heard) = (live.clone(), interrupted.clone());
+    let resume = command("resume");
     let to_rest = drive.to_rest(Arc::new(Observers(observers)), ears.handle(), |stop| {
-        ears.spawn(heed_signals(stop, watching, heard));
+        ears.spawn(heed_signals(stop, watching, heard, resume));
     });
     let driven = runtime.block_on(on_own_thread(to_rest));
     live.finish();
@@ -192,6 +193,7 @@ async fn heed_signals(
     stop: Box<dyn Fn(&str) -> bool + Send + Sync>,
     live: Live,
     interrupted: Arc<AtomicBool>,
+    resume: String,
 ) {
     let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
     let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)] = kinds.map(signal) else {
@@ -205,6 +207,7 @@ async fn heed_signals(
             _ = hangup.recv() => "SIGHUP",
         };
         if interrupted.swap(true, Ordering::Relaxed) {
+            live.say(&format!("{name}: left at once; `{resume}` goes on."));
             std::process::exit(i32::from(Exit::Interrupted.code()));
         }
         live.say(&format!("{name}: stopping in good order; once more leaves at once."));

@@ -9,6 +9,10 @@ use crate::failure::Failure;
 
 /// Writes a file. A link of the project on the way is refused; so is a file that is there, unless `over`.
 pub(crate) fn write(path: &Path, bytes: &[u8], over: bool) -> Result<(), Failure> {
+    if path == Path::new("-") {
+        let message = "`-` is not a file: standard output has messages and JSON only; name a file";
+        return Err(Failure::usage(message));
+    }
     let written = Typed::find(path, Path::new(".")).and_then(|typed| typed.write(bytes, over));
     written.map_err(|error| {
         let taken = error.kind() == ErrorKind::AlreadyExists;

@@ -106,6 +106,15 @@ impl Sources {
     }
 }
 
+impl Sources {
+    /// A file that a person named and that does not exist.
+    #[must_use]
+    pub fn missing_file(&self) -> Option<PathBuf> {
+        let named = [&self.env_config, &self.flag_config].into_iter().flatten();
+        named.map(|path| self.project().join(path)).find(|path| is_absent(path))
+    }
+}
+
 /// Whether there is nothing at this path. A path that cannot be looked at is not absent.
 fn is_absent(path: &Path) -> bool {
     path.metadata().is_err_and(|error| {
@@ -202,7 +211,7 @@ fn bytes(candidate: &Candidate) -> Result<Vec<u8>, Fault> {
 
 fn naming(candidate: &Candidate) -> &'static str {
     match candidate.kind {
-        LayerKind::Flag => "check the path that `--config` names",
+        LayerKind::Flag => "check the path",
         LayerKind::Environment => "check the path in MATERIA_CONFIG, or unset it",
         LayerKind::Shipped | LayerKind::Profile | LayerKind::Project => {
             "it was removed while it was being read; try again"

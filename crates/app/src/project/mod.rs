@@ -178,6 +178,13 @@ impl Project {
 
     /// Every journal of this project with its folder: the configured folder first, then the usual ones (D52).
     pub fn journals(&self) -> Result<Vec<Kept>, Failure> {
+        // It may name another folder for casts.
+        if let Some(missing) = self.sources.missing_file() {
+            return Err(Failure::resolution(format!(
+                "there is no file `{}`, which `--config` or MATERIA_CONFIG names",
+                self.shown(&missing)
+            )));
+        }
         let mut journals = Vec::new();
         for (place, root) in self.roots().into_iter().enumerate() {
             match self.look(&root) {
@@ -218,7 +225,7 @@ impl Project {
         if shown.is_empty() {
             let root = self.shown(&self.artifact_root());
             let place = format!(
-                "{word}`{root}` (it has no {JOURNAL_FILE}; a cast made with another configuration is found with that)"
+                "{word}`{root}`, where no casts are kept yet (a cast that was made with `--config` is found with the same `--config`)"
             );
             return Err(cast_id::unknown(wanted, &place));
         }

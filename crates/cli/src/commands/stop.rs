@@ -18,7 +18,7 @@ pub(crate) fn stop(_args: &StopArgs, terminal: &mut Terminal) -> Result<Exit, Fa
     let state = background::state()?;
     if !materia_server::is_held(&state) {
         terminal.say("No server is running.");
-        return Ok(Exit::Done);
+        return told(false, terminal);
     }
     // It may be about to begin, or have been told to end already.
     let mut pid = None;
@@ -49,6 +49,14 @@ pub(crate) fn stop(_args: &StopArgs, terminal: &mut Terminal) -> Result<Exit, Fa
         std::thread::sleep(POLL_INTERVAL);
     }
     terminal.say(format_args!("The server{} has ended; its casts rest.", named(pid)));
+    told(true, terminal)
+}
+
+/// Prints whether a server was stopped.
+fn told(stopped: bool, terminal: &mut Terminal) -> Result<Exit, Failure> {
+    if terminal.json {
+        terminal.data(&serde_json::json!({ "stopped": stopped }))?;
+    }
     Ok(Exit::Done)
 }
 

@@ -47,7 +47,30 @@ fn what_is_not_there_is_named_with_the_place() {
         assert!(message.contains("`nobody`") && message.contains(".materia"), "{message}");
     }
     assert_eq!(refusal(&bench, &["why", "nobody", "a"])["code"], "resolution");
+    // The configuration may name another folder for casts.
+    for command in [&["casts"][..], &["show", "last"], &["budget", "last"]] {
+        let error = refusal(&bench, &[&["--config", "nope.json"], command].concat());
+        assert_eq!(error["code"], "resolution", "{command:?}");
+        assert!(error["message"].as_str().unwrap().contains("`nope.json`"), "{error}");
+    }
     assert_eq!(refusal(&bench, &["grid", "nobody"])["code"], "resolution");
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused_and_nothing_is_written() {
+    let bench = Bench::with(&agents(&["a"]).0);
+    bench.write("s.json", &agents(&["a"]).1.to_string());
+    bench.run(&["cast", "--trust", "--script", "s.json", "--cast-id", "c1", "go"]).exits(0);
+    let ran = bench.run(&["export", "c1", "-o", "-"]).exits(2);
+    assert!(ran.err.contains("`-` is not a file"), "{ran:?}");
+    assert!(absent(&bench.project().join("-")));
+    let ran = bench.run(&["grid", "c1.materia"]).exits(2);
+    assert!(ran.err.contains("is an archive"), "{ran:?}");
+    let ran = bench.run(&["blame", "c1", "--path", "state.x"]).exits(2);
+    assert!(ran.err.contains("has no variable `state.x`; it has none"), "{ran:?}");
+    let ran = bench.run(&["approve", "c1", "a", "--hash", "zz"]).exits(2);
+    assert!(!ran.err.contains("answers question"), "{ran:?}");
+    assert_eq!(bench.run(&["stop", "--json"]).exits(0).json(), json!({"stopped": false}));
 }
 
 #[test]

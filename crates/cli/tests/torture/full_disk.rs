@@ -170,6 +170,22 @@ fn on_a_full_disk_nothing_begins_and_nothing_is_left() {
     disk.bench.run(&["replay", "c1"]).exits(0);
 }
 
+/// No process has the journal open, so SQLite would have to make files before it reads.
+#[test]
+fn past_casts_can_be_read_while_the_disk_is_full() {
+    let Some(disk) = Disk::new(LARGE) else { return };
+    disk.bench.run(&CAST).exits(0);
+    let mut filler = fs::File::create(disk.bench.project().join("filler")).unwrap();
+    let page = [b'x'; 4_096];
+    while std::io::Write::write_all(&mut filler, &page).is_ok() {}
+    for command in [&["show", "c1"][..], &["why", "c1", "s3"], &["events", "c1"], &["replay", "c1"]]
+    {
+        disk.bench.run(command).exits(0);
+    }
+    let listed = disk.bench.run(&["casts", "--json"]).exits(0).lines();
+    assert_eq!((listed.len(), &listed[0]["status"]), (1, &json!("completed")));
+}
+
 /// A small disk has a floor as well, of less than a megabyte, and it is looked at before the first turn starts.
 #[test]
 fn below_its_floor_even_the_first_turn_does_not_start() {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use super::fault::{is_busy, is_read_only, open_error};
+use super::fault::{is_busy, is_full, is_read_only, open_error};
 use super::image::Image;
 use super::schema::{self, SchemaFault};
 use super::{OpenError, Options};
@@ -98,10 +98,18 @@ pub(super) fn for_reading(
     options: &Options,
 ) -> Result<Option<(Connection, Way)>, OpenError> {
     let patience = options.busy_timeout;
+    let mut no_room = false;
     let shared = patiently_opened(path, || match probe(path, &Way::Shared, patience) {
-        Err(SchemaFault::Sqlite(error)) if is_read_only(&error) => Ok(None),
+        Err(SchemaFault::Sqlite(error)) if is_read_only(&error) || is_full(&error) => {
+            no_room = is_full(&error);
+            Ok(None)
+        }
         result => result.map(Some),
     })?;
+    // A full disk has no room for the files with which SQLite reads.
+    if no_room {
+        return only_looking(path, options);
+    }
     let (way, probed) = match shared {
         Some(probed) => (Way::Shared, probed),
         None if log_is_empty(path) => {

@@ -69,7 +69,8 @@ pub(super) fn is_read_only(error: &Error) -> bool {
     )
 }
 
-fn is_full(error: &Error) -> bool {
+/// There is no room on the disk.
+pub(super) fn is_full(error: &Error) -> bool {
     // The shared index of the log is the one file whose growth fails under another name.
     error.sqlite_error_code() == Some(ErrorCode::DiskFull)
         || error.sqlite_error().is_some_and(|raw| raw.extended_code == ffi::SQLITE_IOERR_SHMSIZE)

@@ -72,11 +72,14 @@ pub fn variable(project: &Project, found: &Found, path: &str) -> Result<BlameBod
     let (Some(value), Some(first)) = (value, set.first()) else {
         let names: Vec<&str> =
             state.as_object().into_iter().flatten().map(|(it, _)| it.as_str()).collect();
+        let has = match &*names {
+            [] => "it has none".to_owned(),
+            names => format!("it has: {}", sanitize::one_line(&names.join(", "), 400)),
+        };
         return Err(Failure::resolution(format!(
-            "cast `{}` has no variable `{}`; it has: {}",
+            "cast `{}` has no variable `{}`; {has}",
             found.id,
             sanitize::one_line(path, 80),
-            sanitize::one_line(&names.join(", "), 400)
         )));
     };
     let variable = BlamedVariable {
