@@ -74,6 +74,7 @@ fn approve(approval: &Approval, terminal: &Terminal) -> Option<Step> {
     terminal.say(format_args!("  writes  {}", clean(writes)));
     terminal.say(format_args!("  hash    {hash}"));
     let (node, hash) = (node.clone(), Some(hash.clone()));
+    terminal.forget_typed();
     loop {
         let back = if *routes { ", b = no, and send it back" } else { "" };
         let question = format!("Run it? [y = yes, n = no{back}, Enter = later] ");

@@ -244,6 +244,16 @@ impl Do {
         alone || self.is_of_an_instant()
     }
 
+    /// A value that it cannot have, as a sentence.
+    #[must_use]
+    pub fn fault(&self) -> Option<String> {
+        if let Self::Budget { budget } = self {
+            return budget.fault();
+        }
+        let Self::NodeBudget { budgets, .. } = self else { return None };
+        budgets.fault()
+    }
+
     /// Whether it can set a run going again that has ended.
     #[must_use]
     pub fn revives(&self) -> bool {

@@ -6,7 +6,6 @@ use crate::schema::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use crate::time::DURATION_MS_MAX;
 use crate::{Actor, Do, content_hash};
 
 /// The longest id of a command, in bytes.
@@ -55,12 +54,8 @@ impl Command {
         let stray = written
             .iter()
             .find(|(name, value)| known.get(name.as_str()).is_none() && !value.is_null());
-        if let Do::NodeBudget { budgets, .. } = &command.what
-            && let Some(millis) = budgets.time_ms.filter(|millis| *millis > DURATION_MS_MAX)
-        {
-            return Err(format!(
-                "`timeMs` is {millis}, and a duration is at most {DURATION_MS_MAX} ms, which is ten years"
-            ));
+        if let Some(fault) = command.what.fault() {
+            return Err(fault);
         }
         match stray {
             None => Ok(command),

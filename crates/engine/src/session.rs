@@ -16,8 +16,8 @@ use tracing::Instrument as _;
 use crate::load::{drive_loaded, load_to_drive, take_up};
 use crate::under_way::UnderWay;
 use crate::{
-    Asks, Driver, EngineError, Epoch, Journal, Lease, Leave, LoadError, LoadedRun, Options, Posted,
-    World, apply_command, files, off_thread, real_time, storage, virtual_time,
+    Asks, DriveError, Driver, EngineError, Epoch, Journal, Lease, Leave, LoadError, LoadedRun,
+    Options, Posted, World, apply_command, files, off_thread, real_time, storage, virtual_time,
 };
 
 /// How often a run under way looks for commands from other processes.
@@ -98,20 +98,22 @@ pub async fn carry_on(
         let options = Options { term: lease.term(), ..options };
         // In a box: what happens once takes no room in the run from then on.
         let taken_up = Box::pin(taken_up(world, lease.epoch(), loaded, command, &options)).await;
-        let (driver, under_way) = taken_up?;
-        drive(world, &lease, driver, &options, asks, under_way).await
+        let (driver, under_way, refused) = taken_up?;
+        let phase = drive(world, &lease, driver, &options, asks, under_way).await?;
+        refused.map_or(Ok(phase), Err)
     };
     cast.instrument(span).await
 }
 
-/// A run that does what a command asks, and the turns of its that live on.
+/// A run that does what a command asks, and the turns of its that live on. If commands that waited set the run going, it
+/// must be driven even if this command is refused; the refusal comes with it.
 async fn taken_up(
     world: &World,
     epoch: Epoch,
     loaded: LoadedRun,
     command: Command,
     options: &Options,
-) -> Result<(Box<Driver>, UnderWay), EngineError> {
+) -> Result<(Box<Driver>, UnderWay, Option<EngineError>), EngineError> {
     let id = &loaded.run().id().clone();
     let mut driver = drive_loaded(loaded, &world.journal, &world.observer, epoch)?;
     clear(world, &driver, options).await?;
@@ -135,8 +137,22 @@ async fn taken_up(
         TakenUp::Resting => files::found(world, &driver, options.go_on).await?,
         TakenUp::Alive | TakenUp::Woken => None,
     };
-    do_first(world, &mut driver, command, (state, found)).await?;
-    Ok((driver, under_way.unwrap_or_default()))
+    let refused = match do_first(world, &mut driver, command, (state, found)).await {
+        Ok(()) => None,
+        Err(error) if woken && is_refusal(&error) => Some(error),
+        Err(error) => return Err(error),
+    };
+    Ok((driver, under_way.unwrap_or_default(), refused))
+}
+
+/// Whether a command was refused, and the run is as it was.
+fn is_refusal(error: &EngineError) -> bool {
+    matches!(
+        error,
+        EngineError::Drive(DriveError::Rejected(_))
+            | EngineError::Answered(_)
+            | EngineError::OtherBody(_)
+    )
 }
 
 /// The turns in flight of a run whose process went away, if all of them live on.

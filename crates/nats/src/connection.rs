@@ -100,16 +100,21 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Connects, and makes the streams of the space where they are not there. Blocks.
-    pub(crate) fn open(options: Options) -> Result<Arc<Self>, OpenError> {
+    /// Connects, and makes the streams of the space where they are not there; with `only_existing`, a space that is not
+    /// there is not made: `None`. Blocks.
+    pub(crate) fn open(
+        options: Options,
+        only_existing: bool,
+    ) -> Result<Option<Arc<Self>>, OpenError> {
         let tasks = Tasks::begin(&options).map_err(|error| unreachable(&options, &error))?;
         let (answer, answered) = std::sync::mpsc::channel();
         let wanted = options.clone();
-        tasks.spawn(async move { answer.send(Box::pin(open(&wanted)).await) });
+        tasks.spawn(async move { answer.send(Box::pin(open(&wanted, only_existing)).await) });
         let opened = answered.recv().map_err(|error| unreachable(&options, &error))??;
+        let Some(opened) = opened else { return Ok(None) };
         let Opened { client, context, stream, leases, blobs, blob_stream } = opened;
         let lease = leases.cached_info().config.max_age;
-        Ok(Arc::new(Self {
+        Ok(Some(Arc::new(Self {
             tasks,
             client,
             context,
@@ -123,7 +128,7 @@ impl Connection {
             worker: OnceLock::new(),
             held: watch::Sender::new(0),
             given_up: AtomicBool::new(false),
-        }))
+        })))
     }
 
     /// Does something where the connection works, even if the future is dropped.

@@ -39,7 +39,17 @@ macro_rules! on_thread {
 impl NatsJournal {
     /// Connects to the servers, and makes the space where it is not there. Blocks.
     pub fn open(options: Options) -> Result<Self, OpenError> {
-        let connection = Connection::open(options)?;
+        let address = options.shown();
+        let gone = || OpenError::Stream { address, what: "the space cannot be made".to_owned() };
+        Connection::open(options, false)?.map(Self::on).ok_or_else(gone)
+    }
+
+    /// Connects to the servers to read a space; `None` if it is not there. Blocks.
+    pub fn open_existing(options: Options) -> Result<Option<Self>, OpenError> {
+        Ok(Connection::open(options, true)?.map(Self::on))
+    }
+
+    fn on(connection: Arc<Connection>) -> Self {
         let blobs = ObjectBlobs(Arc::clone(&connection));
         let inner = Inner {
             connection,
@@ -49,7 +59,7 @@ impl NatsJournal {
             inboxes: OnceLock::new(),
             empty: Mutex::default(),
         };
-        Ok(Self { inner: Arc::new(inner), blobs, changed: Arc::default() })
+        Self { inner: Arc::new(inner), blobs, changed: Arc::default() }
     }
 
     /// Facts about the server and the space.

@@ -104,8 +104,12 @@ pub(crate) struct Opened {
     pub(crate) blob_stream: Stream,
 }
 
-/// Connects, and makes the streams of the space where they are missing.
-pub(crate) async fn open(options: &Options) -> Result<Opened, OpenError> {
+/// Connects, and makes the streams of the space where they are missing. With `only_existing`, a space without the stream
+/// of runs is left as it is: `None`.
+pub(crate) async fn open(
+    options: &Options,
+    only_existing: bool,
+) -> Result<Option<Opened>, OpenError> {
     let (tell, mut told) = watch::channel(None);
     let client = connect(options, tell).await?;
     let largest = client.server_info().max_payload;
@@ -124,7 +128,12 @@ pub(crate) async fn open(options: &Options) -> Result<Opened, OpenError> {
     let [runs, leases, blobs] = streams(options);
     let blobs_bucket = bucket(options.space.as_str(), "blobs");
     let all = async {
-        tokio::try_join!(made(&context, runs), made(&context, leases), made(&context, blobs))
+        if only_existing && found(&context, &runs.name).await?.is_none() {
+            return Ok(None);
+        }
+        let all =
+            tokio::try_join!(made(&context, runs), made(&context, leases), made(&context, blobs));
+        all.map(Some)
     };
     let address = options.shown();
     // A request that is not permitted gets no answer.
@@ -135,15 +144,16 @@ pub(crate) async fn open(options: &Options) -> Result<Opened, OpenError> {
             None => std::future::pending().await,
         }
     };
-    let (stream, leases, blob_stream) = tokio::select! {
+    let made = tokio::select! {
         biased;
         made = all => made.map_err(|what| OpenError::Stream { address, what })?,
         what = refused => return Err(OpenError::Refused { address, what }),
     };
+    let Some((stream, leases, blob_stream)) = made else { return Ok(None) };
     let blobs = answered(|| context.get_object_store(&blobs_bucket)).await;
     let failed = |what| OpenError::Stream { address: options.shown(), what };
     let blobs = blobs.map_err(|error| failed(whole(&error)))?;
-    Ok(Opened { client, context, stream, leases, blobs, blob_stream })
+    Ok(Some(Opened { client, context, stream, leases, blobs, blob_stream }))
 }
 
 /// `refused` gets what the server refuses.
@@ -214,18 +224,26 @@ fn is_late(error: &(dyn Error + 'static)) -> bool {
         || error.source().is_some_and(is_late)
 }
 
-/// The stream as it is, or made so. A user who may only read needs nothing made.
-pub(crate) async fn made(context: &Context, config: Config) -> Result<Stream, String> {
-    let error = match answered(|| context.get_stream(&config.name)).await {
-        Ok(stream) => return fitting(stream, &config),
+/// A stream, if it is there.
+async fn found(context: &Context, name: &str) -> Result<Option<Stream>, String> {
+    let error = match answered(|| context.get_stream(name)).await {
+        Ok(stream) => return Ok(Some(stream)),
         Err(error) => error,
     };
     let missing = matches!(
         error.kind(),
         GetStreamErrorKind::JetStream(error) if error.error_code() == ErrorCode::STREAM_NOT_FOUND
     );
-    if !missing {
-        return Err(format!("{} (is JetStream enabled, and permitted?)", whole(&error)));
+    if missing {
+        return Ok(None);
+    }
+    Err(format!("{} (is JetStream enabled, and permitted?)", whole(&error)))
+}
+
+/// The stream as it is, or made so. A user who may only read needs nothing made.
+pub(crate) async fn made(context: &Context, config: Config) -> Result<Stream, String> {
+    if let Some(stream) = found(context, &config.name).await? {
+        return fitting(stream, &config);
     }
     let made = answered(|| context.create_stream(config.clone())).await;
     // Another process may have made it meanwhile, or it has other subjects.

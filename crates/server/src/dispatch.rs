@@ -95,6 +95,12 @@ async fn answer(
     if endpoint.access != Needs::Open && !app.access.knows(&head.headers) {
         return Err(unknown_sender());
     }
+    let caller = head.extensions.get::<Caller>().cloned();
+    if endpoint.access != Needs::Open
+        && let Some(caller) = &caller
+    {
+        caller.is_known();
+    }
     if endpoint.access == Needs::Person && !app.access.has_session(&head.headers) {
         return Err(no_person());
     }
@@ -115,7 +121,6 @@ async fn answer(
     let most = if holds_configuration { CONFIG_BYTES_MAX } else { BODY_BYTES_MAX };
     announced(&head.headers, if endpoint.method.changes() { most } else { 0 })?;
     // Looking for the caller's process costs more than all the rest, so it comes behind the rest.
-    let caller = head.extensions.get::<Caller>().cloned();
     if endpoint.access != Needs::Open
         && let Some(caller) = &caller
         && caller.is_of_turn().await

@@ -35,6 +35,7 @@ use crate::http::page;
 use crate::http::peer::{Caller, Peer};
 use crate::http::problem::Refused;
 use crate::http::slow_connection::SlowConnection;
+use crate::http::strangers::{Stranger, Strangers};
 use crate::projects::Registry;
 use crate::projects::driven_casts::{DrivenCasts, Entry};
 use crate::projects::keys::Keys;
@@ -202,11 +203,15 @@ impl Serving {
             let resuming = Arc::clone(&app);
             tokio::spawn(async move { off_thread(move || carry_on_left(&resuming, &left)).await });
         }
+        let strangers = Arc::new(Strangers::default());
         loop {
             let next = async {
-                // A caller beyond the limit waits in the backlog.
-                let place = Arc::clone(&places).acquire_owned().await;
-                (place, ear.next().await)
+                let caller = ear.next().await;
+                if places.available_permits() == 0 {
+                    strangers.close_oldest();
+                }
+                // Further callers wait in the backlog.
+                (Arc::clone(&places).acquire_owned().await, caller)
             };
             let (place, caller) = tokio::select! {
                 next = next => next,
@@ -218,9 +223,10 @@ impl Serving {
                 continue;
             };
             let (app, router, policy) = (Arc::clone(&app), router.clone(), Arc::clone(&policy));
+            let stranger = strangers.add();
             tokio::spawn(async move {
                 let _place = place;
-                call(app, router, policy, caller).await;
+                call(app, router, policy, caller, stranger).await;
             });
         }
         drop(ear);
@@ -284,36 +290,43 @@ fn carry_on_left(app: &Arc<App>, left: &[Entry]) {
 }
 
 /// Answers one connection.
-async fn call(app: Arc<App>, router: Router, policy: Arc<Policy>, called: Called) {
+async fn call(
+    app: Arc<App>,
+    router: Router,
+    policy: Arc<Policy>,
+    called: Called,
+    stranger: Stranger,
+) {
+    let stranger = Arc::new(stranger);
     match called {
         Called::Tcp(stream, from) => {
             let peer = stream.local_addr().map_or(Peer::Unknown, |to| Peer::Tcp(from, to));
-            converse(app, router, policy, stream, peer).await;
+            converse(app, router, policy, stream, Caller::new(peer, stranger)).await;
         }
         Called::Unix(stream) => {
             // Another user cannot open the socket; who can all the same is root.
             let known = stream.peer_cred().ok();
             let process = known.and_then(|it| Some(Peer::Process(it.pid()?, Some(it.uid()))));
             let peer = process.unwrap_or(Peer::Unknown);
-            converse(app, router, policy, stream, peer).await;
+            converse(app, router, policy, stream, Caller::new(peer, stranger)).await;
         }
     }
 }
 
-async fn converse<S>(app: Arc<App>, router: Router, policy: Arc<Policy>, stream: S, peer: Peer)
+async fn converse<S>(app: Arc<App>, router: Router, policy: Arc<Policy>, stream: S, caller: Caller)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let caller = Caller::new(peer);
     let cut_off = Arc::clone(&app);
     let stream = SlowConnection::new(stream, READER_WAIT_MAX, move || {
         cut_off.counts.cut_off.fetch_add(1, Ordering::Relaxed);
         tracing::info!("a reader took nothing for too long and was cut off");
     });
     let mut ending = app.ending.subscribe();
+    let each = caller.clone();
     let answering = service_fn(move |request: Request<Incoming>| {
         let (app, router, policy) = (Arc::clone(&app), router.clone(), Arc::clone(&policy));
-        let caller = caller.clone();
+        let caller = each.clone();
         async move {
             Ok::<_, std::convert::Infallible>(answer(app, router, &policy, request, caller).await)
         }
@@ -327,6 +340,7 @@ where
     tokio::select! {
         // What goes wrong on a connection is its caller's matter.
         _ = connection.as_mut() => return,
+        () = caller.is_closed() => return,
         _ = ending.wait_for(|ending| *ending) => connection.as_mut().graceful_shutdown(),
     }
     let _ = connection.await;

@@ -50,10 +50,18 @@ impl Terminal {
     /// Asks a question that is answered with yes or no; anything but a yes is a no. Only where a person can be asked.
     #[must_use]
     pub fn confirms(&self, question: &str) -> bool {
+        self.forget_typed();
         self.err.write(&format!("{question} [y/N] "));
         let mut answer = String::new();
         let read = io::stdin().lock().read_line(&mut answer);
         read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes" | "Yes" | "YES")
+    }
+
+    /// Drops what was typed before a question was shown: it is no answer to it.
+    pub fn forget_typed(&self) {
+        if self.can_ask {
+            let _ = rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush);
+        }
     }
 
     /// Prints one JSON value on a line of its own.

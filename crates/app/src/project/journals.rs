@@ -36,8 +36,8 @@ impl Project {
     /// Opens the journal in a folder to look at it, if there is one.
     pub fn look(&self, root: &Path) -> Result<Option<Arc<dyn CastJournal>>, Failure> {
         self.refuse_links(root)?;
-        if let Some(remote) = self.remote()? {
-            return Ok(Some(remote));
+        if self.nats_options()?.is_some() {
+            return Ok(self.existing_remote()?.map(|journal| journal as Arc<dyn CastJournal>));
         }
         let journal = SqliteJournal::look(root, self.journal_options())?;
         Ok(journal.map(|journal| Arc::new(journal) as Arc<dyn CastJournal>))
@@ -206,6 +206,27 @@ impl Project {
         let Some(options) = self.nats_options()? else { return Ok(None) };
         let journal = Arc::new(NatsJournal::open(options)?);
         Ok(Some(Arc::clone(self.connected.get_or_init(|| journal))))
+    }
+
+    /// The same to read: a space that is not there is not made.
+    pub fn existing_remote(&self) -> Result<Option<Arc<NatsJournal>>, Failure> {
+        if let Some(journal) = self.connected.get() {
+            return Ok(Some(Arc::clone(journal)));
+        }
+        let Some(options) = self.nats_options()? else { return Ok(None) };
+        let Some(journal) = NatsJournal::open_existing(options)? else { return Ok(None) };
+        Ok(Some(Arc::clone(self.connected.get_or_init(|| Arc::new(journal)))))
+    }
+
+    /// Where its casts are kept, for a person.
+    #[must_use]
+    pub fn shown_place(&self) -> String {
+        match self.nats_options() {
+            Ok(Some(options)) => {
+                format!("the space `{}` on {}", options.space.as_str(), options.shown())
+            }
+            Ok(None) | Err(_) => format!("`{}`", self.shown(&self.artifact_root())),
+        }
     }
 
     /// The same without a connection: whether casts are on NATS.

@@ -223,9 +223,9 @@ impl Project {
         let shown: Vec<String> = journals.iter().map(shown).collect();
         let place = format!("{word}{}", shown.join(" and "));
         if shown.is_empty() {
-            let root = self.shown(&self.artifact_root());
             let place = format!(
-                "{word}`{root}`, where no casts are kept yet (a cast that was made with `--config` is found with the same `--config`)"
+                "{word}{}, where no casts are kept yet (a cast that was made with `--config` is found with the same `--config`)",
+                self.shown_place()
             );
             return Err(cast_id::unknown(wanted, &place));
         }

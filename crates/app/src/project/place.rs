@@ -13,6 +13,7 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use crate::failure::Failure;
+use crate::text::event_text::DrivenBy;
 
 /// The word for a journal in a file.
 pub(crate) const SQLITE: &str = "sqlite";
@@ -81,6 +82,14 @@ pub trait CastJournal: Journal {
             },
             Err(_) => Work::default(),
         }
+    }
+
+    /// Finds out who drives a run that has not ended. It waits.
+    fn driven_by(&self, run: &RunId) -> DrivenBy {
+        if wait(self.is_driven(run)).unwrap_or(false) {
+            return DrivenBy::Process;
+        }
+        if self.work(run).waits { DrivenBy::NextWorker } else { DrivenBy::Nobody }
     }
 
     /// The runs that are driven now, by whichever process. It waits.

@@ -298,13 +298,25 @@ pub fn spent(report: &CastReport) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// The status of a cast in words. `driven` says whether a process drives it; it matters only while the cast runs.
+/// Who drives a cast that runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DrivenBy {
+    /// A process.
+    Process,
+    /// The next worker with a free slot.
+    NextWorker,
+    /// Nothing.
+    Nobody,
+}
+
+/// The status of a cast in words. `driven` matters only while the cast runs.
 #[must_use]
-pub fn status(status: CastStatus, verdict: Option<bool>, driven: bool) -> &'static str {
-    if status == CastStatus::Running && !driven {
-        return "interrupted: no process drives it";
+pub fn status(status: CastStatus, verdict: Option<bool>, driven: DrivenBy) -> &'static str {
+    match driven {
+        DrivenBy::NextWorker if status == CastStatus::Running => "waits for a worker",
+        DrivenBy::Nobody if status == CastStatus::Running => "interrupted: no process drives it",
+        DrivenBy::Process | DrivenBy::NextWorker | DrivenBy::Nobody => status.words(verdict),
     }
-    status.words(verdict)
 }
 
 /// How a cast stands, in one line, and what can be done about it.

@@ -21,9 +21,10 @@ pub fn turn(
     seq: u64,
 ) -> Result<TurnView, Failure> {
     let none = || Failure::resolution(format!("cast `{id}`: no turn began at event {seq}"));
-    let before = load_at(journal, id, seq.checked_sub(1).ok_or_else(none)?)?;
-    let record = blocking(journal).records(id, seq - 1, 1)?.into_iter().next().ok_or_else(none)?;
+    let after = seq.checked_sub(1).ok_or_else(none)?;
+    let record = blocking(journal).records(id, after, 1)?.into_iter().next().ok_or_else(none)?;
     let event = record.event().map_err(|error| Failure::storage(error.to_string()))?;
+    let before = load_at(journal, id, after)?;
     let materia = event.node.as_ref().and_then(|node| {
         let plan = &before.created()?.plan;
         Some(plan.nodes.get(node)?.materia.clone())

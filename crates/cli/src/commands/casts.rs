@@ -3,7 +3,7 @@ use materia_contract::{CastLine, CastStatus};
 use materia_engine::blocking;
 
 use crate::args::Global;
-use crate::event_text;
+use crate::event_text::{self, DrivenBy};
 use crate::failure::{Exit, Failure};
 use crate::project::Project;
 use crate::sanitize::one_line;
@@ -62,22 +62,20 @@ pub(crate) fn casts(
         return Ok(Exit::Done);
     }
     if lines.is_empty() {
-        terminal.say(format_args!(
-            "There are no casts in `{}` yet.",
-            project.shown(&project.artifact_root())
-        ));
+        terminal.say(format_args!("There are no casts in {} yet.", project.shown_place()));
         return Ok(Exit::Done);
     }
-    // Only of a cast that runs there is a question; its lease is in one of the journals.
-    let is_driven = |line: &CastLine| {
-        line.status != CastStatus::Running
-            || journals
-                .iter()
-                .any(|(_, it)| blocking(&**it).is_driven(&line.cast_id).unwrap_or(false))
+    // It matters only of a cast that runs; its lease is in one of the journals.
+    let driven = |line: &CastLine| {
+        if line.status != CastStatus::Running {
+            return DrivenBy::Process;
+        }
+        let mut all = journals.iter().map(|(_, journal)| journal.driven_by(&line.cast_id));
+        all.find(|by| *by != DrivenBy::Nobody).unwrap_or(DrivenBy::Nobody)
     };
     let statuses: Vec<&str> = lines
         .iter()
-        .map(|line| event_text::status(line.status, line.verdict, is_driven(line)))
+        .map(|line| event_text::status(line.status, line.verdict, driven(line)))
         .collect();
     let width = lines.iter().map(|line| line.cast_id.as_str().len()).max().unwrap_or(0).max(4);
     let loadout_width = lines.iter().map(|line| one_line(&line.loadout, 30).chars().count());

@@ -12,7 +12,7 @@ use crate::project::Project;
 use crate::terminal::Terminal;
 
 /// How many states are looked at, where nothing else is said.
-const STATES_MAX: usize = 1_000_000;
+const STATES_MAX: usize = 200_000;
 
 /// How often a scheduled socket ticks, where nothing else is said.
 const TICKS: u32 = 2;

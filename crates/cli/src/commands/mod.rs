@@ -159,7 +159,8 @@ fn refuse_steering(command: &Command) -> Result<(), Failure> {
     match steers.then(materia_runners::own_turn).flatten() {
         Some(turn) if !turn.steers => Err(Failure::forbidden(
             "this command runs inside a turn of a cast, and that turn may not control casts; \
-             `\"policy\": {\"steer\": true}` of its socket allows it, and is asked about before the cast begins",
+             `\"policy\": {\"steer\": true}` of its socket allows it, and is asked about before the cast begins \
+             (without the system's `/proc`, every command counts as one of a turn)",
         )),
         Some(_) | None => Ok(()),
     }

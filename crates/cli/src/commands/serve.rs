@@ -179,8 +179,19 @@ pub(crate) fn demo(
 
 /// Has the present project served by the server that runs; gives an address that opens the page signed in.
 fn join(client: &Client, global: &Global) -> Result<String, Failure> {
-    let dir = Project::here(global)?.dir.to_string_lossy().into_owned();
-    let project = client.add_project(&dir).map_err(background::refused)?;
+    let here = Project::here(global)?;
+    let project = client.add_project(&here.dir.to_string_lossy()).map_err(background::refused)?;
+    let wanted = here.nats_options()?.map(|options| options.space.as_str().to_owned());
+    if wanted.is_some() && wanted != project.space {
+        let served = project
+            .space
+            .map_or("a file of the project".to_owned(), |it| format!("the space `{it}`"));
+        return Err(Failure::resolution(format!(
+            "your server ({}) runs already and shows the casts in {served}, not those in {}; `materia stop` ends it, then this command starts one",
+            client.server().url,
+            here.shown_place(),
+        )));
+    }
     let code: Code =
         client.post("/api/codes", &serde_json::json!({})).map_err(background::refused)?;
     Ok(format!("{}&project={}", code.url, project.id))

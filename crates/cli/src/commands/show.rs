@@ -3,7 +3,7 @@ use materia_app::views::subject::Subject;
 use materia_contract::{CastReport, CastStatus, Outcome, Visit};
 
 use crate::args::Global;
-use crate::event_text;
+use crate::event_text::{self, DrivenBy};
 use crate::failure::{Exit, Failure};
 use crate::journals;
 use crate::next_command;
@@ -47,9 +47,20 @@ pub(crate) fn show(
     }
     let out = &mut terminal.out;
     writeln!(out, "cast      {}", report.cast_id)?;
-    let driven =
-        materia_engine::blocking(subject.journal()).is_driven(subject.id()).unwrap_or(false);
+    let driven = match &subject {
+        Subject::Archive(_) => DrivenBy::Nobody,
+        Subject::Cast(found) => found.journal.driven_by(&found.id),
+    };
     writeln!(out, "status    {}", event_text::status(report.status, report.verdict, driven))?;
+    let moved = match &subject {
+        Subject::Archive(_) => None,
+        Subject::Cast(found) => {
+            found.journal.moved(&found.id).map_err(materia_app::Failure::from)?
+        }
+    };
+    if let Some(place) = &moved {
+        writeln!(out, "copied    it goes on in {}", one_line(place, VALUE_CHARS_MAX))?;
+    }
     writeln!(out, "loadout   {}", one_line(&report.loadout, VALUE_CHARS_MAX))?;
     if !report.linked.is_empty() {
         let targets = one_line(&report.linked.join(" → "), VALUE_CHARS_MAX);
@@ -80,7 +91,7 @@ pub(crate) fn show(
     tell_visits(&report, out)?;
     tell_answer(&report, &project, out)?;
     tell_state(&report, out)?;
-    let ways = ways(&report, &subject, driven)?;
+    let ways = if moved.is_some() { looks(&subject) } else { ways(&report, &subject, driven)? };
     for (place, next) in ways.iter().enumerate() {
         let margin = if place == 0 { "\nnext  " } else { "      " };
         writeln!(out, "{margin}    {}", project.command(next))?;
@@ -88,15 +99,20 @@ pub(crate) fn show(
     Ok(Exit::Done)
 }
 
+/// Commands that only look.
+fn looks(subject: &Subject) -> Vec<String> {
+    ["events", "replay"].iter().map(|name| format!("{name} {}", subject.name())).collect()
+}
+
 /// Commands that make sense next. With an archive nothing can be done but to look at it.
-fn ways(report: &CastReport, subject: &Subject, driven: bool) -> Result<Vec<String>, Failure> {
+fn ways(report: &CastReport, subject: &Subject, driven: DrivenBy) -> Result<Vec<String>, Failure> {
     let named = |name: &&str| format!("{name} {}", subject.name());
     if subject.archive().is_some() {
-        return Ok(["events", "replay"].iter().map(named).collect());
+        return Ok(looks(subject));
     }
     let (run, _) = materia_engine::load(subject.journal(), subject.id())?;
     let mut ways = next_command::answers(report);
-    if report.status == CastStatus::Running && driven {
+    if report.status == CastStatus::Running && driven != DrivenBy::Nobody {
         ways.push(format!("attach {}", report.cast_id));
     } else {
         let further = next_command::ways(&NextSteps::of(&run));

@@ -24,19 +24,22 @@ pub(crate) fn workers(
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
     let project = Project::here(global)?;
-    let Some(journal) = project.remote()? else {
+    let Some(options) = project.nats_options()? else {
         return Err(Failure::usage(
             "only casts on NATS servers have workers: name the servers with `--journal nats://HOST:PORT`, MATERIA_JOURNAL, or `journal` in your profile",
         ));
     };
-    let workers = wait(journal.workers()).map_err(materia_app::Failure::from)?;
+    let workers = match project.existing_remote()? {
+        Some(journal) => wait(journal.workers()).map_err(materia_app::Failure::from)?,
+        None => Vec::new(),
+    };
     if terminal.json {
         for worker in &workers {
             terminal.data(worker)?;
         }
         return Ok(Exit::Done);
     }
-    let space = journal.options().space.as_str();
+    let space = options.space.as_str();
     if workers.is_empty() {
         let start = project.command(&format!("worker --trust-space {space}"));
         terminal.say(format_args!("The space `{space}` has no workers; `{start}` starts one."));

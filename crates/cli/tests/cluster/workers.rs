@@ -128,6 +128,25 @@ fn a_worker_runs_a_detached_cast() {
     until("the second is completed", || status(&remote, &servers, "c2") == "completed");
 }
 
+/// M1: reading makes no space. M5: a cast that was handed over waits for a worker.
+#[test]
+fn reading_makes_no_space_and_what_is_handed_over_waits() {
+    let servers = Servers::start(1, "");
+    let bench = bench();
+    let none = on(&bench, &servers, &["casts"]).exits(0);
+    assert!(none.err.contains("no casts in the space `tests` on nats://127.0.0.1"), "{none:?}");
+    on(&bench, &servers, &["show", "c1"]).exits(2);
+    on(&bench, &servers, &["workers"]).exits(0);
+    assert!(!servers.has_store(), "nothing was made on the server");
+    let mut words = CAST.to_vec();
+    words.insert(1, "--detach");
+    on(&bench, &servers, &words).exits(0);
+    let listed = on(&bench, &servers, &["casts"]).exits(0);
+    assert!(listed.out.contains("waits for a worker"), "{listed:?}");
+    let shown = on(&bench, &servers, &["show", "c1"]).exits(0);
+    assert!(shown.out.contains("waits for a worker") && !shown.out.contains("resume"), "{shown:?}");
+}
+
 /// M5: `resume --detach` hands over a cast that rests, once.
 #[test]
 fn a_cast_that_rests_is_handed_over() {

@@ -4,6 +4,7 @@ use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Amount;
+use crate::time::DURATION_MS_MAX;
 
 /// Megabytes of each stream of a command that are kept where nothing else is said (D69).
 pub const OUTPUT_MB_DEFAULT: u64 = 64;
@@ -42,6 +43,41 @@ pub struct Budget {
     /// Megabytes that the cast may keep, where a person has changed what its limits say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_storage_mb: Option<u64>,
+}
+
+impl NodeBudgets {
+    /// A bound that no node can have, as a sentence.
+    #[must_use]
+    pub fn fault(&self) -> Option<String> {
+        let long = self.time_ms.filter(|millis| *millis > DURATION_MS_MAX).map(|millis| {
+            format!("`timeMs` is {millis}, and a duration is at most {DURATION_MS_MAX} ms, which is ten years")
+        });
+        long.or_else(|| negative("cost", self.cost))
+    }
+}
+
+impl Budget {
+    /// A bound that no run can have, as a sentence.
+    #[must_use]
+    pub fn fault(&self) -> Option<String> {
+        let percent = self.warn_at_percent.filter(|percent| !(1..=100).contains(percent));
+        let percent = percent.map(|it| format!("`warnAtPercent` is {it}, and must be 1 to 100"));
+        negative("maxCost", self.max_cost).or(percent)
+    }
+
+    /// The same for a run that begins, which cannot have been given nothing at all.
+    #[must_use]
+    pub fn fault_at_start(&self) -> Option<String> {
+        let bounds = [("maxTokens", self.max_tokens), ("maxTurns", self.max_turns)];
+        let none = bounds.into_iter().find(|(_, most)| *most == Some(0));
+        self.fault()
+            .or_else(|| none.map(|(name, _)| format!("`{name}` is 0, and must be at least 1")))
+    }
+}
+
+fn negative(name: &str, cost: Option<Amount>) -> Option<String> {
+    let cost = cost.filter(|cost| cost.millionths() < 0)?;
+    Some(format!("`{name}` is {cost}, and must not be negative"))
 }
 
 /// Bounds of a run.

@@ -425,6 +425,25 @@ async fn a_command_with_an_id_acts_once_wherever_it_is_taken() {
     replay(&journal, &id(), None).unwrap();
 }
 
+/// Another process has left a command for the run, and its holder's own command is refused.
+#[tokio::test]
+async fn a_run_that_a_waiting_command_sets_going_is_driven_whatever_becomes_of_the_next_one() {
+    let journal = MemoryJournal::default();
+    let world = world(Arc::new(journal.clone()), &Counter::default());
+    let created = RunCreated { pace: Pace::Interactive, ..counting() };
+    let phase = cast(&world, id(), created, Options::default(), &mut quiet()).await.unwrap();
+    assert!(matches!(phase, Phase::Waiting(_)), "{phase:?}");
+    let left = Command::person(Do::Resume { pace: Some(Pace::Auto) });
+    blocking(&journal).post(&id(), &left).unwrap();
+    let claim = blocking(&journal).claim(&id()).unwrap();
+    let loaded = load_to_drive(&journal, &id()).unwrap();
+    let own = Command::person(Do::Continue { node: Some(NodeId::new("nowhere")) });
+    let refused = carry_on(&world, claim, loaded, own, Options::default(), &mut quiet()).await;
+    assert!(matches!(refused, Err(EngineError::Drive(_))), "{refused:?}");
+    assert_eq!(*load(&journal, &id()).unwrap().0.phase(), Phase::Completed);
+    replay(&journal, &id(), None).unwrap();
+}
+
 #[tokio::test]
 async fn a_thousand_runs_beside_each_other_are_a_matter_of_a_few_megabytes() {
     // What is kept of a run from its first to its last turn, whatever it does meanwhile; the rest is in boxes

@@ -129,6 +129,12 @@ impl Servers {
         urls.join(",")
     }
 
+    /// Whether a stream was made on the first one.
+    #[allow(dead_code, reason = "not every test needs it")]
+    pub(crate) fn has_store(&self) -> bool {
+        self.folder.path().join("store-0/jetstream/$G/streams").exists()
+    }
+
     /// The port of one of them.
     #[allow(dead_code, reason = "not every test needs it")]
     pub(crate) fn port(&self, nth: usize) -> u16 {

@@ -54,7 +54,7 @@ fn timeline<'a>(script: &'a Script, plan: &'a Plan) -> impl Iterator<Item = Stri
                 entry.at_ms
             )
         } else {
-            unknown(act, plan)?
+            act.fault().or_else(|| unknown(act, plan))?
         };
         Some(format!("entry {place} of the timeline: {why}"))
     })

@@ -11,6 +11,7 @@
 use std::collections::HashMap;
 use std::fs;
 
+use rustix::fs::{PROC_SUPER_MAGIC, statfs};
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
@@ -38,9 +39,13 @@ pub fn name_driver() {
     let _ = rustix::thread::set_name(DRIVER);
 }
 
-/// The turn that this process belongs to, if it does.
+/// The turn that this process belongs to, if it does. A process that cannot see the processes of the system belongs to
+/// a turn that may not control casts: a turn could have hidden them.
 #[must_use]
 pub fn own_turn() -> Option<InTurn> {
+    if !statfs("/proc").is_ok_and(|found| found.f_type == PROC_SUPER_MAGIC) {
+        return Some(InTurn { steers: false });
+    }
     // Not `getpid`: in a pid namespace of its own a process has another pid.
     let own = fs::read_link("/proc/self").ok();
     let own = own.and_then(|own| own.to_str()?.parse().ok());

@@ -9,3 +9,4 @@ pub(crate) mod peer;
 pub(crate) mod problem;
 pub(crate) mod slow_connection;
 pub(crate) mod sse;
+pub(crate) mod strangers;

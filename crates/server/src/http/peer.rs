@@ -11,6 +11,7 @@ use materia_engine::off_thread;
 use tokio::sync::OnceCell;
 
 use crate::http::access::User;
+use crate::http::strangers::Stranger;
 
 use materia_runners::Processes;
 
@@ -29,11 +30,22 @@ pub(crate) enum Peer {
 pub(crate) struct Caller {
     pub(crate) peer: Peer,
     of_turn: Arc<OnceCell<bool>>,
+    stranger: Arc<Stranger>,
 }
 
 impl Caller {
-    pub(crate) fn new(peer: Peer) -> Self {
-        Self { peer, of_turn: Arc::default() }
+    pub(crate) fn new(peer: Peer, stranger: Arc<Stranger>) -> Self {
+        Self { peer, of_turn: Arc::default(), stranger }
+    }
+
+    /// The caller has authenticated.
+    pub(crate) fn is_known(&self) {
+        self.stranger.is_known();
+    }
+
+    /// Completes when the connection is to be closed.
+    pub(crate) async fn is_closed(&self) {
+        self.stranger.closed().await;
     }
 
     /// The user whose process it is, where the system says.

@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
+use axum::http::StatusCode;
 use materia_app::cast::prepare::{self, Origin, Ready};
 use materia_app::{Project, RunOptions};
 use materia_compiler::link::Invocation;
 use materia_contract::api::StartBody;
-use materia_contract::{Budget, GoOnFrom};
+use materia_contract::{Budget, GoOnFrom, RefusalCode};
 
 use crate::http::problem::Refused;
 
@@ -38,6 +39,9 @@ pub(crate) fn options(body: &StartBody) -> RunOptions {
 
 /// Compiles the loadout or link of a start request.
 pub(crate) fn ready(project: &Project, body: &StartBody) -> Result<Ready, Refused> {
+    if let Some(fault) = options(body).budget.fault_at_start() {
+        return Err(Refused::new(StatusCode::UNPROCESSABLE_ENTITY, RefusalCode::Usage, fault));
+    }
     if let Some(targets) = &body.link {
         if body.loadout.is_some() {
             return Err(Refused::usage("a cast is of a `loadout` or of a `link`, not of both"));

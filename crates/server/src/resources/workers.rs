@@ -37,7 +37,7 @@ fn item(served: &Served) -> Option<SpaceItem> {
 }
 
 fn found(project: &Project) -> Result<(Vec<WorkerBody>, Vec<RunId>), Failure> {
-    let Some(journal) = project.remote()? else { return Ok((Vec::new(), Vec::new())) };
+    let Some(journal) = project.existing_remote()? else { return Ok((Vec::new(), Vec::new())) };
     Ok((wait(journal.workers())?, waiting(&journal)?))
 }
 

@@ -10,12 +10,29 @@ use crate::stage::Stage;
 #[test]
 fn three_hundred_connections_harm_nobody() {
     let stage = Stage::new();
+    let request = format!(
+        "GET /api/casts HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n",
+        stage.host(),
+        stage.server.token
+    );
+    let mut own = stage.connect();
+    own.write_all(request.as_bytes()).unwrap();
+    let mut first = [0; 12];
+    own.read_exact(&mut first).unwrap();
+    assert_eq!(&first, b"HTTP/1.1 200");
+    // None of them authenticates, and some have begun a request. So the oldest are closed for those who come now.
     let mut idle: Vec<_> = (0..300).map(|_| stage.connect()).collect();
-    // Whoever comes now waits until somebody has gone.
-    idle.drain(..200);
+    for stream in &mut idle[200..] {
+        let _ = stream.write_all(b"GET / HTTP/1.1\r\nHost: ");
+    }
     for _ in 0..5 {
         assert_eq!(stage.get("/api/health").status, 200);
     }
+    assert_eq!(idle[0].read(&mut first).unwrap(), 0, "it was closed");
+    own.write_all(request.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n").as_bytes()).unwrap();
+    let mut rest = String::new();
+    own.read_to_string(&mut rest).unwrap();
+    assert!(rest.contains("HTTP/1.1 200"), "a caller who has authenticated keeps its connection");
     drop(idle);
     assert_eq!(stage.get("/api/casts").status, 200);
 }
