@@ -1,6 +1,6 @@
 //! Acts on a run: by a person, a program or the timeline of a script.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
@@ -39,6 +39,7 @@ impl Actor {
 
 /// One thing done to a run, by a person, a program or a timeline: the one vocabulary of the command
 /// line, the inbox, recorded inputs, suggestions and timelines.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "do", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Do {
@@ -55,13 +56,11 @@ pub enum Do {
         /// The node.
         node: NodeId,
         /// An extra message for the turn, beside its inputs.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
         /// Whether the question of the node is answered with yes, too.
         #[serde(default, skip_serializing_if = "is_false")]
         approve: bool,
         /// The question that was shown; otherwise the newest.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         hash: Option<String>,
     },
     /// Allows the turn that waits at a node.
@@ -69,7 +68,6 @@ pub enum Do {
         /// The node.
         node: NodeId,
         /// The question that was shown; otherwise the newest.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         hash: Option<String>,
     },
     /// Refuses the turn that waits at a node. Its inputs are kept, unless the refusal is to lead on.
@@ -77,10 +75,8 @@ pub enum Do {
         /// The node.
         node: NodeId,
         /// The question that was shown; otherwise the newest.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         hash: Option<String>,
         /// Why, in a person's words.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
         /// Whether the runtime answers the turn itself with `satisfied: false` and the reason, so that
         /// the run goes on. It needs an edge that is guarded by `not_satisfied`.
@@ -104,7 +100,6 @@ pub enum Do {
     /// Says something to a node.
     Say {
         /// The node; where it is left out, the one that waits.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         node: Option<NodeId>,
         /// The message.
         text: String,
@@ -112,7 +107,6 @@ pub enum Do {
     /// Finishes a multi-turn node.
     Continue {
         /// The node; where it is left out, the one that waits.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         node: Option<NodeId>,
     },
     /// Changes what the run may spend.
@@ -131,7 +125,6 @@ pub enum Do {
     Resume {
         /// The pace from now on. Where it is left out, a run that a person had paused goes on by
         /// itself, and one that merely lost its process keeps its pace.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pace: Option<Pace>,
     },
     /// Tries the failed turn again.
@@ -141,22 +134,19 @@ pub enum Do {
     /// Ends the current item of a loop as not satisfied, and moves on.
     Skip {
         /// The loop; where it is left out, the innermost one that is at work on an item.
-        #[serde(rename = "loop", default, skip_serializing_if = "Option::is_none")]
+        #[serde(rename = "loop")]
         region: Option<String>,
         /// Why, in a person's words.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
     /// Stops the run for now, so that it can be carried on.
     Stop {
         /// A sentence for later readers.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
     },
     /// Ends the run for good.
     Abort {
         /// The person or the reason.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
 }
@@ -264,26 +254,22 @@ fn is_false(flag: &bool) -> bool {
 }
 
 /// The content of an offered payload.
+#[omit_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Offered {
     /// Its identity; derived where it is left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload_id: Option<Uuid>,
     /// Kind of the payload; `message` by default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<EnvelopeKind>,
     /// Text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// A parsed value.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structured: Option<Value>,
     /// Things that travel with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<crate::ArtifactRef>,
     /// The verdict of its source.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<PayloadStatus>,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The command line, the inbox and the server use the same shape.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
@@ -13,18 +13,17 @@ use crate::{Actor, Do, content_hash};
 pub const COMMAND_ID_BYTES_MAX: usize = 200;
 
 /// A command to a run.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Command {
     /// Its name, given by the sender: the same command with the same id acts once, however often it is
     /// sent. Where it is left out, one is made.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<CommandId>,
     /// The sender.
     #[serde(default = "Actor::person")]
     pub actor: Actor,
     /// The last event that the sender knows of. If the run has gone on since, nothing is done.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_seq: Option<u64>,
     /// The act.
     #[serde(flatten)]
@@ -185,13 +184,13 @@ impl TryFrom<AnswerForm> for Answer {
 }
 
 /// Answer to a command, with the command's id.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Receipt {
     /// The id of the command.
     pub command: CommandId,
     /// The hash of what it asked for ([`Command::body_hash`]). Receipts of the version before have none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
     /// The answer.
     #[serde(flatten)]

@@ -3,7 +3,7 @@
 //! Most of an input is in the events already: a report in the end of its turn, a plan in `run.created`. There the
 //! stored input refers to the event instead of storing the data twice.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Serialize};
 
 use crate::time::Micros;
@@ -13,20 +13,18 @@ use crate::{
 };
 
 /// Input and circumstances of a decision, as the journal stores them.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Decided {
     /// The instant at which it was taken, in the run's time: which timers were due.
     pub at: Micros,
     /// The actor; absent where the run went on by itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Actor>,
     /// The command that it carries out, where it has an id.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<CommandId>,
     /// The event at which a fork has cut the decision: nothing was started after it, but results up to it are
     /// settled.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<u64>,
     /// The next times of the schedules that were due. The run knows no time zones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -1,6 +1,6 @@
 //! Inputs of a run. A decision rests on the state and one of these, and on nothing else.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -89,16 +89,15 @@ impl<Reported> Default for MomentOf<Reported> {
 }
 
 /// Something done to a run.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Acting {
     /// The act.
     pub act: Do,
     /// Its place in the script's timeline, where it comes from there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeline: Option<u32>,
     /// The place of the run, if the actor has just taken it up. Turns in flight are then lost.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<RunPlace>,
 }
 
@@ -111,6 +110,7 @@ impl Acting {
 }
 
 /// Where a run is; it may have been moved since it began.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RunPlace {
@@ -119,7 +119,6 @@ pub struct RunPlace {
     /// The folder of the cast.
     pub run_dir: String,
     /// The files of its workspace, as they were found there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<FilesFound>,
 }
 

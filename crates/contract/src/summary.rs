@@ -1,6 +1,6 @@
 //! Output of the commands about a cast.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -59,6 +59,7 @@ impl CastStatus {
 }
 
 /// Output of `cast --json` and `show --json`.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CastReport {
@@ -67,7 +68,6 @@ pub struct CastReport {
     /// Where it stands.
     pub status: CastStatus,
     /// Of a cast that completed: the verdict it ended with, where a turn gave one (D65).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<bool>,
     /// The loadout it runs.
     pub loadout: String,
@@ -76,10 +76,8 @@ pub struct CastReport {
     /// The variables.
     pub state: Map<String, Value>,
     /// Why it failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<RunFailed>,
     /// The reason why it waits.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<RunWaiting>,
     /// Its usage so far.
     pub usage: UsageTotals,
@@ -90,35 +88,30 @@ pub struct CastReport {
     /// The hash of its last event, in hexadecimal.
     pub last_hash: String,
     /// The cast it continues from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_cast_id: Option<String>,
     /// The request of the user.
     #[serde(default)]
     pub request: String,
     /// When it began.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<String>,
     /// From its beginning to its last event.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elapsed_ms: Option<u64>,
     /// The loadouts and materia that were linked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub linked: Vec<String>,
     /// The id of the graph that it was linked to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_id: Option<String>,
     /// Open approvals of its sockets, and refused ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<OpenQuestion>,
     /// The newest answer: of the socket that waits for a person, otherwise of the last turn that ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Said>,
     /// `own` where it works in a copy of the repository and not in the project folder.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
 }
 
 /// A question of a socket to a person before a turn.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenQuestion {
@@ -129,7 +122,6 @@ pub struct OpenQuestion {
     /// Whether it was refused.
     pub denied: bool,
     /// Why, in the person's words.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
@@ -148,6 +140,7 @@ pub struct Said {
 }
 
 /// One attempt at one turn.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Visit {
@@ -158,29 +151,23 @@ pub struct Visit {
     /// The number of the attempt, from 1.
     pub attempt: u32,
     /// The key of the work item.
+    #[keep_none]
     pub item: Option<String>,
     /// Its name for people: its title.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item_label: Option<String>,
     /// How it ended.
     pub outcome: Outcome,
     /// The name of what ran there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub materia: Option<String>,
     /// Its verdict, where it gave one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub satisfied: Option<bool>,
     /// Why it was not satisfied, or failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// How long it took.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
     /// Tokens, in and out together, as far as they were reported.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
     /// Cost, as far as it was reported.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Amount>,
     /// True where a person refused the turn and it counts as not satisfied (`deny --route`): it did not run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

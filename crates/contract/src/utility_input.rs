@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use indexmap::IndexMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -39,6 +39,7 @@ enum Kept {
 }
 
 /// The parts of a utility's input.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InputParts {
@@ -48,7 +49,6 @@ pub struct InputParts {
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub fields: IndexMap<String, InputPart>,
     /// The attempt whose input it is once more.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub same_as: Option<u64>,
 }
 

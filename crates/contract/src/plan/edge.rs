@@ -1,6 +1,6 @@
 //! Edges of a node, and how payloads wait on them.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -14,6 +14,7 @@ pub fn on_failure_edge(socket: &str) -> EdgeId {
 }
 
 /// A guarded way out of a node.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Edge {
@@ -22,16 +23,14 @@ pub struct Edge {
     /// The verdict it asks for.
     pub when: Condition,
     /// One comparison that must hold as well.
-    #[serde(rename = "where", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "where")]
     pub guard: Option<Guard>,
     /// Where it leads; absent means the end of the graph.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<NodeId>,
     /// Whether the run fails where it is taken (D65); it then leads to no node.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fails: bool,
     /// How often it may be taken for one work item.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_traversals: Option<u32>,
     /// How payloads wait on it.
     #[serde(default, skip_serializing_if = "Delivery::is_plain")]
@@ -62,6 +61,7 @@ pub(super) fn target_word(to: Option<&NodeId>, fails: bool) -> &str {
 }
 
 /// How payloads wait on an edge, with every default written out (D10).
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Delivery {
@@ -72,15 +72,12 @@ pub struct Delivery {
     /// Which one goes when there are more.
     pub overflow: Overflow,
     /// The quiet period of `debounce`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub debounce_ms: Option<u64>,
     /// The key by which two payloads count as the same.
     pub dedupe_by: DedupeBy,
     /// The window of the comparison; absent means the last accepted payload only.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dedupe_window_ms: Option<u64>,
     /// A filter and a mapping.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transform: Option<Transform>,
 }
 
