@@ -9,14 +9,3 @@ pub fn end_of(text: &str, chars: usize) -> String {
     }
     ['…'].into_iter().chain(text.chars().skip(surplus + 1)).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_end_has_as_many_characters_as_there_is_room_for() {
-        assert_eq!(end_of("äbc", 3), "äbc");
-        assert_eq!(end_of("äbcd", 3), "…cd");
-    }
-}

@@ -41,50 +41,16 @@ impl EventBody {
     /// The data of the event, if it starts or ends a turn.
     #[must_use]
     pub fn of_turn(&self) -> Option<OfTurn<'_>> {
-        match self {
-            Self::TurnStarted(data) => Some(OfTurn::Started(data)),
-            Self::TurnCompleted(data) => Some(OfTurn::Completed(data)),
-            Self::TurnFailed(data) => Some(OfTurn::Failed(data)),
-            Self::TurnInterrupted(data) => Some(OfTurn::Interrupted(data)),
-            Self::RunCreated(_)
-            | Self::RunResumed(_)
-            | Self::RunWaiting(_)
-            | Self::RunCompleted(_)
-            | Self::RunFailed(_)
-            | Self::RunAborted(_)
-            | Self::RouteSelected(_)
-            | Self::HandoffSent(_)
-            | Self::PayloadDelivered(_)
-            | Self::PayloadConsumed(_)
-            | Self::StatePatched(_)
-            | Self::OutputFieldsIgnored(_)
-            | Self::CursorAdvanced(_)
-            | Self::LoopEntered(_)
-            | Self::LoopExhausted(_)
-            | Self::ItemSkipped(_)
-            | Self::FollowUpCaptured(_)
-            | Self::BudgetWarned(_)
-            | Self::NodeBlocked(_)
-            | Self::ModeChanged(_)
-            | Self::PayloadSuperseded(_)
-            | Self::PayloadDropped(_)
-            | Self::PayloadDeduplicated(_)
-            | Self::PayloadFiltered(_)
-            | Self::TimerSet(_)
-            | Self::TimerFired(_)
-            | Self::TurnRequested(_)
-            | Self::ApprovalRequested(_)
-            | Self::ApprovalGiven(_)
-            | Self::ApprovalDenied(_)
-            | Self::TimelineReached(_)
-            | Self::BudgetChanged(_)
-            | Self::RunRevived(_)
-            | Self::MessageReceived(_)
-            | Self::SocketFinished(_)
-            | Self::AgentsChosen(_)
-            | Self::StorageMeasured(_)
-            | Self::WorkspacePublishing(_)
-            | Self::WorkspacePublished(_) => None,
+        if let Self::TurnStarted(data) = self {
+            Some(OfTurn::Started(data))
+        } else if let Self::TurnCompleted(data) = self {
+            Some(OfTurn::Completed(data))
+        } else if let Self::TurnFailed(data) = self {
+            Some(OfTurn::Failed(data))
+        } else if let Self::TurnInterrupted(data) = self {
+            Some(OfTurn::Interrupted(data))
+        } else {
+            None
         }
     }
 }
