@@ -6,7 +6,6 @@ const NAME_CHARS_MAX: usize = 64;
 const CANDIDATES_MAX: usize = 500;
 
 /// The candidate that is nearest to `name`, if one is near enough to be a typing mistake.
-#[must_use]
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // A short word with one other letter is another word.
     let allowed = match name.chars().count() {
@@ -26,7 +25,6 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 }
 
 /// A help line that offers the nearest name, or lists the names there are.
-#[must_use]
 pub fn did_you_mean<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str> + Clone,

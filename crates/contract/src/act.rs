@@ -19,19 +19,16 @@ impl Actor {
     pub const TIMELINE: Self = Self(std::borrow::Cow::Borrowed("timeline"));
 
     /// A person at a terminal, the default actor.
-    #[must_use]
     pub fn person() -> Self {
         Self::PERSON
     }
 
     /// An actor of that name.
-    #[must_use]
     pub fn named(name: impl Into<String>) -> Self {
         Self(std::borrow::Cow::Owned(name.into()))
     }
 
     /// The name.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -153,25 +150,21 @@ pub enum Do {
 
 impl Do {
     /// Asks for a turn of a node, and for nothing else.
-    #[must_use]
     pub fn trigger(node: NodeId, message: Option<String>) -> Self {
         Self::Trigger { node, message, approve: false, hash: None }
     }
 
     /// Answers the newest question of a node with yes.
-    #[must_use]
     pub fn approve(node: NodeId) -> Self {
         Self::Approve { node, hash: None }
     }
 
     /// Answers the newest question of a node with no.
-    #[must_use]
     pub fn deny(node: NodeId) -> Self {
         Self::Deny { node, hash: None, reason: None, route: false }
     }
 
     /// Its name, as it is written.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
             Self::Offer { .. } => "offer",
@@ -196,7 +189,6 @@ impl Do {
     }
 
     /// Whether it can be decided together with other inputs of one instant (D7). All others are decided alone.
-    #[must_use]
     pub fn is_of_an_instant(&self) -> bool {
         match self {
             Self::Offer { .. }
@@ -221,7 +213,6 @@ impl Do {
     }
 
     /// Whether a timeline may do it. What does not belong to an instant stands alone at its instant there.
-    #[must_use]
     pub fn may_be_scripted(&self) -> bool {
         let alone = matches!(
             self,
@@ -235,13 +226,11 @@ impl Do {
     }
 
     /// Whether it can set a run going again that has ended.
-    #[must_use]
     pub fn revives(&self) -> bool {
         matches!(self, Self::Recast | Self::Revive | Self::Skip { .. })
     }
 
     /// Whether the turns in flight end on its account.
-    #[must_use]
     pub fn ends_turns(&self) -> bool {
         matches!(self, Self::Stop { .. } | Self::Abort { .. })
     }
@@ -275,7 +264,6 @@ pub struct Offered {
 
 impl Offered {
     /// The content, without the id and the kind.
-    #[must_use]
     pub fn content(&self) -> crate::PayloadContent {
         crate::PayloadContent {
             message: self.message.clone(),

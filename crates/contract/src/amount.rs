@@ -34,13 +34,11 @@ pub struct NoAmount;
 
 impl Amount {
     /// An amount in millionths.
-    #[must_use]
     pub fn from_millionths(millionths: i64) -> Self {
         Self::held(millionths.into())
     }
 
     /// How many millionths it is.
-    #[must_use]
     pub const fn millionths(self) -> i128 {
         self.millionths
     }

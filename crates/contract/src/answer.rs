@@ -14,7 +14,6 @@ const LEAST_TEXT: &str = "ok";
 impl Node {
     /// The least that keeps the contract of this node: `satisfied: true`, one work item, `null` for other
     /// fields that the graph reads, else the text `ok` (D54).
-    #[must_use]
     pub fn least_answer(&self) -> String {
         if self.parse == Parse::Text {
             return LEAST_TEXT.to_owned();
@@ -36,7 +35,6 @@ impl Node {
     }
 
     /// The schema of the answer that an agent is to give here; nothing where the answer is text.
-    #[must_use]
     pub fn answer_schema(&self) -> Option<Value> {
         let Behavior::Agent { .. } = self.behavior else { return None };
         // A conversation is held in text until a person ends it.

@@ -29,7 +29,6 @@ pub struct BlobHash([u8; 32]);
 
 impl BlobHash {
     /// The hash of these bytes.
-    #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self(*blake3::hash(bytes).as_bytes())
     }
@@ -42,7 +41,6 @@ impl BlobHash {
     }
 
     /// Reads a hash of 64 hexadecimal digits; `None` if it is none.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let lower = text.bytes().all(|byte| !byte.is_ascii_uppercase());
         let hash = blake3::Hash::from_hex(text).ok().filter(|_| lower)?;
@@ -94,13 +92,11 @@ pub enum BlobFault {
 
 /// The data as it is stored, long texts replaced by their references, and the texts themselves; `None` where it
 /// is stored as it is.
-#[must_use]
 pub fn apart(data: &str) -> Option<(String, Vec<Blob>)> {
     apart_where(data, |_| true)
 }
 
 /// Moves out only the texts that `is_kept` names; the others stay in place.
-#[must_use]
 pub fn apart_where(
     data: &str,
     mut is_kept: impl FnMut(BlobHash) -> bool,
@@ -134,7 +130,6 @@ pub fn apart_where(
 }
 
 /// Whether stored data needs to be put together at all.
-#[must_use]
 pub fn has_mark(data: &str) -> bool {
     let bytes = data.as_bytes();
     memchr_iter(b'$', bytes).any(|at| bytes[at..].starts_with(MARK))
@@ -174,7 +169,6 @@ pub fn whole(
 }
 
 /// How many bytes the texts have that stored data refers to.
-#[must_use]
 pub fn bytes_apart(stored: &str) -> u64 {
     if !has_mark(stored) {
         return 0;

@@ -5,7 +5,6 @@ use serde_json::Value;
 /// The hash of a value: blake3 over its canonical JSON, in hexadecimal.
 ///
 /// Two values have the same hash exactly if they are equal as JSON.
-#[must_use]
 pub fn content_hash(value: &Value) -> String {
     let mut text = String::new();
     write(value, &mut text);
@@ -13,7 +12,6 @@ pub fn content_hash(value: &Value) -> String {
 }
 
 /// The hash of a text: blake3, in hexadecimal.
-#[must_use]
 pub fn text_hash(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex().to_string()
 }

@@ -32,13 +32,11 @@ pub struct Command {
 
 impl Command {
     /// A command of a person, at any state of the run.
-    #[must_use]
     pub fn person(what: Do) -> Self {
         Self { id: None, actor: Actor::PERSON, expected_seq: None, what }
     }
 
     /// The hash over everything but the id: whether two commands ask for the same.
-    #[must_use]
     pub fn body_hash(&self) -> String {
         let unnamed = Self { id: None, ..self.clone() };
         let value = serde_json::to_value(unnamed).expect("a command is data and always renders");
@@ -91,19 +89,16 @@ impl CommandId {
     }
 
     /// The id of a command that came without one: the number under which it was left.
-    #[must_use]
     pub fn numbered(number: u64) -> Self {
         Self(format!("#{number}").into())
     }
 
     /// An id that was checked when it was kept.
-    #[must_use]
     pub fn kept(text: impl AsRef<str>) -> Self {
         Self(text.as_ref().into())
     }
 
     /// The text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }

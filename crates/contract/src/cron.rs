@@ -151,7 +151,6 @@ fn set(
 impl Schedule {
     /// The first time behind an instant, in microseconds. A time that does not exist on a day of change is
     /// left out, one that exists twice comes once, at the first.
-    #[must_use]
     pub fn after(&self, instant: Micros) -> Option<Micros> {
         let begins = Timestamp::from_microsecond(instant).ok()?;
         let from = self.zone.to_datetime(begins);

@@ -84,26 +84,22 @@ pub enum InputError {
 
 impl Decided {
     /// A decision at that instant by the rules of this program, without an actor or a command.
-    #[must_use]
     pub fn now(at: Micros, input: RecordedInput) -> Self {
         let (ticks, rules) = (Vec::new(), RULES_VERSION);
         Self { at, by: None, command: None, until: None, ticks, rules, input }
     }
 
     /// Whether this program would decide by the same rules.
-    #[must_use]
     pub fn is_of_these_rules(&self) -> bool {
         self.rules == RULES_VERSION
     }
 
     /// Whether a program with these rules can have decided in a run of that journal version.
-    #[must_use]
     pub fn goes_with(&self, journal_version: u32) -> bool {
         journal_version >= JOURNAL_VERSION_OF_PROJECT && self.rules >= RULES_LEAST
     }
 
     /// The text that is kept, and hashed.
-    #[must_use]
     pub fn text(&self) -> String {
         serde_json::to_string(self).expect("an input is data and always renders")
     }

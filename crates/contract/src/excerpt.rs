@@ -1,7 +1,6 @@
 //! Parts of long texts.
 
 /// The end of a text, at most `chars` characters of it, with an ellipsis where something was left out.
-#[must_use]
 pub fn end_of(text: &str, chars: usize) -> String {
     let surplus = text.chars().count().saturating_sub(chars);
     if surplus == 0 {

@@ -23,7 +23,6 @@ pub enum FailureClass {
 
 impl FailureClass {
     /// The word that stands for it outside.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Transient => "transient",
@@ -36,7 +35,6 @@ impl FailureClass {
     }
 
     /// Whether a later retry of the same turn may succeed without any change.
-    #[must_use]
     pub fn retries(self) -> bool {
         match self {
             Self::Transient | Self::RateLimit | Self::SessionLost => true,

@@ -33,13 +33,11 @@ macro_rules! text_id {
 
         impl $name {
             /// Wraps a name that has already been checked.
-            #[must_use]
             pub fn new(name: impl AsRef<str>) -> Self {
                 Self(name.as_ref().into())
             }
 
             /// The name as text.
-            #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -130,7 +128,6 @@ impl RunId {
 }
 
 /// Whether `text` may name a node: `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`, and not `end`.
-#[must_use]
 pub fn is_node_id(text: &str) -> bool {
     is_name(text, NODE_ID_BYTES_MAX) && text != END
 }
@@ -144,7 +141,6 @@ fn is_name(text: &str, bytes_max: usize) -> bool {
 
 /// The id of the event at `seq` of `run`, and of the payload that this event creates. It is computed: a UUID of
 /// version 8 over a hash of both, the same on every machine and in every replay.
-#[must_use]
 pub fn derived_id(run: &RunId, seq: u64) -> Uuid {
     // Hashed once: it takes as long as the rest.
     static KEY: LazyLock<ContextKey> =

@@ -103,7 +103,6 @@ pub struct Acting {
 
 impl Acting {
     /// An act of a person on a driven run.
-    #[must_use]
     pub fn person(act: Do) -> Self {
         Self { act, timeline: None, place: None }
     }
@@ -124,7 +123,6 @@ pub struct RunPlace {
 
 impl RunPlace {
     /// The folders by their names, as every journal says them.
-    #[must_use]
     pub fn named() -> Self {
         let (cwd, run_dir) = (path_tokens::WORKSPACE.to_owned(), path_tokens::RUN_DIR.to_owned());
         Self { cwd, run_dir, files: None }
@@ -158,25 +156,21 @@ pub enum TurnOutcome {
 
 impl Input {
     /// One turn ended.
-    #[must_use]
     pub fn report(turn: u64, outcome: TurnOutcome) -> Self {
         Self::reports(vec![Report { turn, outcome }])
     }
 
     /// Turns ended.
-    #[must_use]
     pub fn reports(reports: Vec<Report>) -> Self {
         Self::Moment(Moment { reports, acts: Vec::new() })
     }
 
     /// An act of a person on a driven run.
-    #[must_use]
     pub fn act(act: Do) -> Self {
         Self::acting(Acting::person(act))
     }
 
     /// An act by the process that has just taken the run up.
-    #[must_use]
     pub fn taken_up(act: Do, place: RunPlace) -> Self {
         Self::acting(Acting { place: Some(place), ..Acting::person(act) })
     }
@@ -186,19 +180,16 @@ impl Input {
     }
 
     /// Resumes the run, at this pace where one is named.
-    #[must_use]
     pub fn resume(pace: Option<Pace>) -> Self {
         Self::taken_up(Do::Resume { pace }, RunPlace::named())
     }
 
     /// A person tries the failed turn again.
-    #[must_use]
     pub fn recast() -> Self {
         Self::taken_up(Do::Recast, RunPlace::named())
     }
 
     /// An instant that a timer waited for.
-    #[must_use]
     pub fn tick() -> Self {
         Self::Moment(Moment::default())
     }

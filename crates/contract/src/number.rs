@@ -29,7 +29,6 @@ impl fmt::Display for TooWide<'_> {
 /// Whether a number as JSON writes it is an integer of more than 64 bits.
 ///
 /// `1e30` is none: who writes an exponent or a point asks for a float.
-#[must_use]
 pub fn is_too_wide(literal: &str) -> bool {
     let digits = literal.strip_prefix('-').unwrap_or(literal);
     !digits.is_empty()
@@ -39,7 +38,6 @@ pub fn is_too_wide(literal: &str) -> bool {
 }
 
 /// The first integer of more than 64 bits in a JSON text. What stands in strings is no number.
-#[must_use]
 pub fn too_wide(json: &str) -> Option<TooWide<'_>> {
     let bytes = json.as_bytes();
     let mut at = 0;

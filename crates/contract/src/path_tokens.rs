@@ -48,7 +48,6 @@ impl Folders {
     }
 
     /// A path, or any other text, with the name of a folder in place of its beginning.
-    #[must_use]
     pub fn named(&self, text: &str) -> String {
         let below = |folder: &str| {
             let rest = text.strip_prefix(folder).filter(|_| !folder.is_empty())?;
@@ -65,7 +64,6 @@ impl Folders {
     }
 
     /// The text with the folder itself in place of its name.
-    #[must_use]
     pub fn found<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if !text.starts_with('{') {
             return Cow::Borrowed(text);
@@ -84,7 +82,6 @@ impl Folders {
 
     /// The input of a utility with the folders of this machine. Only the fields `cwd` and `runDir` are replaced,
     /// because all others hold texts of people, agents and programs.
-    #[must_use]
     pub fn input(&self, kept: &Value) -> Option<Value> {
         let fields = kept.as_object()?;
         let place = |name: &str| {
@@ -107,7 +104,6 @@ impl Folders {
     }
 
     /// An event as people are shown it; `None` where it holds no name of a folder.
-    #[must_use]
     #[expect(clippy::wildcard_enum_match_arm, reason = "only these hold paths")]
     pub fn event(&self, body: &EventBody) -> Option<EventBody> {
         let text = |text: &str| self.found(text).into_owned();
@@ -123,14 +119,12 @@ impl Folders {
     }
 
     /// A failure as people are shown it.
-    #[must_use]
     pub fn failed(&self, data: &RunFailed) -> RunFailed {
         let artifacts = data.artifacts.iter().map(|path| self.found(path).into_owned()).collect();
         RunFailed { artifacts, ..data.clone() }
     }
 
     /// A creation with the folders themselves.
-    #[must_use]
     pub fn created(&self, created: &RunCreated) -> RunCreated {
         let text = |text: &str| self.found(text).into_owned();
         let mut whole = created.clone();
@@ -143,7 +137,6 @@ impl Folders {
     }
 
     /// A creation with placeholders in place of paths, as it is stored. The hash is of the stored plan.
-    #[must_use]
     pub fn kept(&self, created: RunCreated) -> RunCreated {
         let plan = created.plan.with_paths(|path| self.named(path));
         let script = created

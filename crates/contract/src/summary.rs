@@ -24,13 +24,11 @@ pub enum CastStatus {
 
 impl CastStatus {
     /// Whether the cast has ended; a person can let some such casts go on.
-    #[must_use]
     pub fn has_ended(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Aborted)
     }
 
     /// The word that stands for it outside.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -42,7 +40,6 @@ impl CastStatus {
     }
 
     /// The words for people, with the verdict that a cast ended with.
-    #[must_use]
     pub fn words(self, verdict: Option<bool>) -> &'static str {
         match (self, verdict) {
             (Self::Completed, Some(false)) => "completed, not satisfied",
@@ -51,7 +48,6 @@ impl CastStatus {
     }
 
     /// The status that a word stands for.
-    #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         let all = [Self::Running, Self::Waiting, Self::Completed, Self::Failed, Self::Aborted];
         all.into_iter().find(|status| status.word() == word)

@@ -35,14 +35,12 @@ pub(crate) fn optional_duration_ms<'de, D: serde::Deserializer<'de>>(
 }
 
 /// Renders an instant as RFC 3339 in UTC with three decimals, as `wallTime` shows it.
-#[must_use]
 pub fn wall_time(instant: Micros) -> String {
     let timestamp = Timestamp::from_microsecond(instant).unwrap_or(Timestamp::UNIX_EPOCH);
     format!("{timestamp:.3}")
 }
 
 /// The milliseconds between two instants; none where a clock was set back between them.
-#[must_use]
 pub fn millis_between(began: Micros, ended: Micros) -> u64 {
     u64::try_from(ended.saturating_sub(began) / 1_000).unwrap_or(0)
 }

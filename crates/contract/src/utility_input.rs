@@ -89,7 +89,6 @@ pub enum InputSource {
 
 impl InputPart {
     /// A value that stands for itself.
-    #[must_use]
     pub fn value(value: impl Into<Value>) -> Self {
         Self::Value([value.into()])
     }
@@ -97,19 +96,16 @@ impl InputPart {
 
 impl UtilityInput {
     /// An input that is kept by its parts.
-    #[must_use]
     pub fn in_parts(parts: InputParts, whole: Arc<Value>) -> Self {
         Self { kept: Kept::Parts(Box::new(parts)), whole: Some(whole) }
     }
 
     /// An input as it is.
-    #[must_use]
     pub fn whole(value: impl Into<Arc<Value>>) -> Self {
         Self { kept: Kept::Whole, whole: Some(value.into()) }
     }
 
     /// The parts that it is kept as.
-    #[must_use]
     pub fn parts(&self) -> Option<&InputParts> {
         match &self.kept {
             Kept::Whole => None,
@@ -118,13 +114,11 @@ impl UtilityInput {
     }
 
     /// The object itself, where it is at hand.
-    #[must_use]
     pub fn at_hand(&self) -> Option<&Arc<Value>> {
         self.whole.as_ref()
     }
 
     /// The value of a field, where it is at hand or stands for itself.
-    #[must_use]
     pub fn field(&self, name: &str) -> Option<&Value> {
         if let Some(whole) = &self.whole {
             return whole.get(name);
@@ -136,7 +130,6 @@ impl UtilityInput {
     }
 
     /// The exact text that a utility reads.
-    #[must_use]
     pub fn text_of(value: &Value) -> String {
         serde_json::to_string(value).expect("a value always renders")
     }

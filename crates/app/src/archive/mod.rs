@@ -61,44 +61,37 @@ impl std::fmt::Display for Altered {
 
 impl Archive {
     /// The cast in it.
-    #[must_use]
     pub fn id(&self) -> &RunId {
         &self.id
     }
 
     /// Its file, for people.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Whether texts were replaced by their length.
-    #[must_use]
     pub fn is_redacted(&self) -> bool {
         self.redacted
     }
 
     /// Its events, as a journal of its own.
-    #[must_use]
     pub fn journal(&self) -> &dyn Journal {
         &*self.journal
     }
 
     /// The first line that is not as it was written.
-    #[must_use]
     pub fn altered(&self) -> Option<&Altered> {
         self.altered.as_ref()
     }
 
     /// Whether a transcript had been removed because of its age when the archive was made.
-    #[must_use]
     pub fn is_gone(&self, hash: BlobHash) -> bool {
         self.gone.contains(&hash)
     }
 }
 
 /// Whether a person means an archive by what was typed in the place of a cast's id. What can be an id is one.
-#[must_use]
 pub fn is_meant(text: &str) -> bool {
     text.ends_with(ENDING) || (RunId::parse(text).is_err() && Path::new(text).is_file())
 }

@@ -138,7 +138,6 @@ pub fn answering(options: &RunOptions, asking: Asking<'_>) -> Result<Answers, Fa
 
 impl Chosen {
     /// The names of the agents that would be asked, each once.
-    #[must_use]
     pub fn agents(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for (_, who) in &self.0 {

@@ -149,14 +149,12 @@ impl Drive {
     }
 
     /// The path of its project below the top of the repository, if its files are stored for other machines.
-    #[must_use]
     pub fn stored_below(&self) -> Option<String> {
         self.stored.as_ref()?;
         self.own.as_ref()?.below().to_str().map(str::to_owned)
     }
 
     /// Whether the run was there before.
-    #[must_use]
     pub fn goes_on(&self) -> bool {
         matches!(self.start, Start::CarryOn(..))
     }
@@ -221,7 +219,6 @@ impl Drive {
     }
 
     /// Who answers its agents, as far as they are known by name.
-    #[must_use]
     pub fn providers(&self) -> Vec<String> {
         let agents = match &self.start {
             Start::Begin(created) => &created.agents,

@@ -28,14 +28,12 @@ pub struct ConfigWriter<'a> {
 
 impl<'a> ConfigWriter<'a> {
     /// The file of a layer.
-    #[must_use]
     pub fn of_layer(project: &'a Project, layer: &Layer) -> Self {
         let of_project = layer.kind == LayerKind::Project;
         Self { project, path: layer.path.clone(), of_project }
     }
 
     /// A new file of the project.
-    #[must_use]
     pub fn in_project(project: &'a Project, name: &str) -> Self {
         Self { project, path: project.dir.join(name), of_project: true }
     }
@@ -53,7 +51,6 @@ impl<'a> ConfigWriter<'a> {
 
     /// The file that the choice of a loadout goes to: where the choice is written now, unless that counts for other
     /// projects too; otherwise the project's strongest file.
-    #[must_use]
     pub fn for_choice(project: &'a Project, loaded: &Loaded) -> Self {
         let here = loaded.active_layer().filter(|layer| match layer.kind {
             LayerKind::Project | LayerKind::Environment | LayerKind::Flag => true,
@@ -67,7 +64,6 @@ impl<'a> ConfigWriter<'a> {
 
     /// The file that a copy goes to, to be edited there: the one that was named for this run, or the
     /// project's.
-    #[must_use]
     pub fn for_copy(project: &'a Project, loaded: &Loaded) -> Self {
         // What is edited should be seen, and kept with the project; the hidden file is for choices.
         let seen = |layer: &&Layer| layer.kind == LayerKind::Project && layer.shown != CHOICE_FILE;
@@ -112,7 +108,6 @@ impl<'a> ConfigWriter<'a> {
     }
 
     /// Its path for people.
-    #[must_use]
     pub fn shown(&self) -> String {
         self.project.shown(&self.path)
     }
@@ -163,7 +158,6 @@ impl<'a> ConfigWriter<'a> {
 }
 
 /// The files of a configuration, the weakest first.
-#[must_use]
 pub fn files(loaded: &Loaded) -> Vec<ConfigFile> {
     let file = |layer: &Layer| ConfigFile {
         layer: word(layer.kind).to_owned(),
@@ -213,13 +207,11 @@ pub fn keep_active(
 }
 
 /// The strongest file of a kind.
-#[must_use]
 pub fn strongest(loaded: &Loaded, kind: LayerKind) -> Option<&Layer> {
     loaded.layers.iter().rev().find(|layer| layer.kind == kind)
 }
 
 /// Name of a layer.
-#[must_use]
 pub fn word(kind: LayerKind) -> &'static str {
     match kind {
         LayerKind::Shipped => "shipped",
@@ -231,7 +223,6 @@ pub fn word(kind: LayerKind) -> &'static str {
 }
 
 /// Where a thing comes from, for people: `shipped`, or the file.
-#[must_use]
 pub fn origin(layer: Option<&Layer>) -> String {
     match layer {
         None => String::new(),

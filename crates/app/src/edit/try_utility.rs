@@ -84,7 +84,6 @@ impl UtilityTrial {
     }
 
     /// Hash that the caller confirms: the program and everything that it gets besides its input.
-    #[must_use]
     pub fn hash(&self) -> String {
         let Node { env, cwd, materia, .. } = self.node();
         let (command, params) = (self.command(), self.params());
@@ -94,7 +93,6 @@ impl UtilityTrial {
     }
 
     /// The same in words, line by line.
-    #[must_use]
     pub fn told(&self) -> Vec<String> {
         let node = self.node();
         let word = |text: &String| sanitize::one_line(&json!(text).to_string(), usize::MAX);

@@ -17,7 +17,6 @@ const CANDIDATES_MAX: usize = 5;
 pub(crate) const LAST: &str = "last";
 
 /// A new id: sortable by time, and different in two processes at one instant.
-#[must_use]
 pub fn fresh() -> RunId {
     let now = SystemClock.now();
     // A hasher of the standard library is seeded by the system for every process.
@@ -110,7 +109,6 @@ fn is_there(journal: &dyn Journal, wanted: &RunId) -> Result<bool, ReadError> {
 }
 
 /// Error for a cast that does not exist.
-#[must_use]
 pub fn unknown(wanted: &RunId, place: &str) -> Failure {
     Failure::resolution(format!("there is no cast `{wanted}` in {place}")).hint(Hint::ListCasts)
 }

@@ -114,7 +114,6 @@ impl Project {
     }
 
     /// The journal in a folder as people know it.
-    #[must_use]
     pub fn journal_file(&self, root: &Path) -> PathBuf {
         root.join(JOURNAL_FILE)
     }
@@ -209,7 +208,6 @@ impl Project {
     }
 
     /// The same without a connection: whether casts are on NATS.
-    #[must_use]
     pub fn is_remote(&self) -> bool {
         matches!(self.nats_options(), Ok(Some(_)) | Err(_))
     }
@@ -217,7 +215,6 @@ impl Project {
 
 impl Found {
     /// Whether the user must trust its journal before a command is applied to it.
-    #[must_use]
     pub fn is_foreign(&self) -> bool {
         self.journal.is_foreign()
     }

@@ -86,25 +86,21 @@ impl Project {
     }
 
     /// The folder of the user's profile.
-    #[must_use]
     pub fn profile_dir(&self) -> Option<&Path> {
         self.sources.profile_dir.as_deref()
     }
 
     /// Trust gate of this project.
-    #[must_use]
     pub fn gate(&self) -> Gate {
         Gate::new(self.profile_dir(), &self.dir)
     }
 
     /// Where the folders are that events of a cast under `root` name.
-    #[must_use]
     pub fn folders(&self, root: &Path, id: &RunId) -> Folders {
         Folders { run_dir: text(&root.join(id.as_str())), ..self.places() }
     }
 
     /// The same for all of its casts: without the folder of a cast.
-    #[must_use]
     pub fn places(&self) -> Folders {
         let profile = self.profile_dir().map(text).unwrap_or_default();
         let (project, workspace) = (text(&self.dir), text(&self.dir));
@@ -112,7 +108,6 @@ impl Project {
     }
 
     /// Compiles a loadout, or the active one.
-    #[must_use]
     pub fn compile(&self, loadout: Option<&str>) -> Checked<Compiled> {
         let (loaded, found) = materia_compiler::load(&self.sources);
         let (compiled, more) = materia_compiler::compile(&loaded, loadout);
@@ -120,7 +115,6 @@ impl Project {
     }
 
     /// Checks every loadout and every materia of all layers.
-    #[must_use]
     pub fn check(&self) -> Checked<()> {
         let (loaded, found) = materia_compiler::load(&self.sources);
         let mut findings = found;
@@ -129,7 +123,6 @@ impl Project {
     }
 
     /// The same with texts that an editor has not saved yet, by the names of their files.
-    #[must_use]
     pub fn check_given(&self, given: &BTreeMap<String, String>) -> Checked<()> {
         let (loaded, found) = materia_compiler::load_given(&self.sources, given);
         let mut findings = found;
@@ -138,7 +131,6 @@ impl Project {
     }
 
     /// Compiles a loadout with texts that an editor has not saved yet.
-    #[must_use]
     pub fn compile_given(
         &self,
         given: &BTreeMap<String, String>,
@@ -150,13 +142,11 @@ impl Project {
     }
 
     /// The folder that casts are kept in, whatever else is wrong with the configuration.
-    #[must_use]
     pub fn artifact_root(&self) -> PathBuf {
         materia_compiler::artifact_root(&self.sources)
     }
 
     /// The folders that can hold casts of this project: the configured one first, then the usual ones (D52).
-    #[must_use]
     pub fn roots(&self) -> Vec<PathBuf> {
         self.roots_beside(self.artifact_root())
     }
@@ -231,7 +221,6 @@ impl Project {
     }
 
     /// A path for people: relative to the project if it is inside it.
-    #[must_use]
     pub fn shown(&self, path: &Path) -> String {
         let path = path.strip_prefix(&self.dir).unwrap_or(path);
         sanitize::clean(&path.display().to_string()).into_owned()
@@ -297,14 +286,12 @@ pub struct Found {
 
 impl Found {
     /// The journal, by its port.
-    #[must_use]
     pub fn journal(&self) -> &dyn Journal {
         &*self.journal
     }
 }
 
 /// The command that calls the user where a cast waits. Only the user's own profile can name one.
-#[must_use]
 pub fn notify(sources: &Sources) -> Option<Vec<String>> {
     let named = materia_compiler::profile(sources)?.notify()?;
     (!named.is_empty()).then_some(named)
@@ -404,13 +391,11 @@ fn holds_more(root: &Path) -> bool {
 }
 
 /// Whether an error is among the findings.
-#[must_use]
 pub fn has_errors(findings: &[Finding]) -> bool {
     findings.iter().any(|finding| finding.severity == Severity::Error)
 }
 
 /// The refusal of a configuration with errors.
-#[must_use]
 pub fn refused(findings: Vec<Finding>) -> Failure {
     let errors = findings.iter().filter(|finding| finding.severity == Severity::Error);
     let message = match errors.clone().count() {

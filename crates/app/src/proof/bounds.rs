@@ -132,14 +132,12 @@ fn sum(plan: &Plan, sockets: &[SocketBound]) -> Option<CostBound> {
 }
 
 /// The bound of turns of a whole cast, and whether there is one. It reads no journal.
-#[must_use]
 pub fn turns(plan: &Plan) -> (bool, BoundOf) {
     let body = Bounds::of(plan).body(None);
     (body.bounded, body.cast.turns)
 }
 
 /// The bounds as lines for a person.
-#[must_use]
 pub fn told(body: &BoundsBody) -> String {
     let mut text = String::new();
     for socket in &body.sockets {

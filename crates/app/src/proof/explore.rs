@@ -58,13 +58,11 @@ pub fn answers(file: &FilePath, plan: &Plan) -> Result<Script, Failure> {
 }
 
 /// The properties that stand in a loadout.
-#[must_use]
 pub fn promised(loaded: &Loaded, loadout: &str) -> Vec<String> {
     loaded.config.loadouts.get(loadout).map(|it| it.properties.clone()).unwrap_or_default()
 }
 
 /// The result as lines for a person.
-#[must_use]
 pub fn told(body: &ExploreBody) -> String {
     let mut text = String::new();
     let all = match &body.stopped {
@@ -102,7 +100,6 @@ pub fn told(body: &ExploreBody) -> String {
 }
 
 /// The word for an answer.
-#[must_use]
 pub fn word(proof: Proof) -> &'static str {
     match proof {
         Proof::Proved => "proved",
@@ -112,7 +109,6 @@ pub fn word(proof: Proof) -> &'static str {
 }
 
 /// A history that refutes a property, in two lines.
-#[must_use]
 pub fn counterexample(history: &ExploredHistory) -> String {
     format!("  by {}\n  which end {}", steps(history), one_line(&history.end, 200))
 }

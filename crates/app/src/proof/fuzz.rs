@@ -199,7 +199,6 @@ impl Judged {
 }
 
 /// The result as lines for a person.
-#[must_use]
 pub fn told(body: &FuzzBody) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "{} histories from seed {}", body.histories, body.seed);

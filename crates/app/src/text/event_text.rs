@@ -14,7 +14,6 @@ use crate::text::sanitize::one_line;
 const TEXT_CHARS_MAX: usize = 100;
 
 /// A span of time for people.
-#[must_use]
 pub fn duration(micros: Micros) -> String {
     let millis = micros.max(0) / 1_000;
     let (seconds, minutes) = (millis / 1_000, millis / 60_000);
@@ -285,7 +284,6 @@ fn interrupted(reason: InterruptReason) -> &'static str {
 }
 
 /// Text for the usage of a cast: time, turns, tokens, cost.
-#[must_use]
 pub fn spent(report: &CastReport) -> String {
     let usage = report.usage;
     let time = report.elapsed_ms.and_then(|ms| Micros::try_from(ms).ok());
@@ -299,7 +297,6 @@ pub fn spent(report: &CastReport) -> String {
 }
 
 /// The status of a cast in words. `driven` says whether a process drives it; it matters only while the cast runs.
-#[must_use]
 pub fn status(status: CastStatus, verdict: Option<bool>, driven: bool) -> &'static str {
     if status == CastStatus::Running && !driven {
         return "interrupted: no process drives it";
@@ -308,7 +305,6 @@ pub fn status(status: CastStatus, verdict: Option<bool>, driven: bool) -> &'stat
 }
 
 /// How a cast stands, in one line, and what can be done about it.
-#[must_use]
 pub fn summary(report: &CastReport) -> String {
     let id = &report.cast_id;
     let turns = spent(report);

@@ -90,7 +90,6 @@ impl Narrator {
     }
 
     /// A node for people: its id, and the name of what runs there.
-    #[must_use]
     pub fn who(&self, node: &NodeId) -> String {
         match self.materia.get(node).filter(|name| name.as_str() != node.as_str()) {
             Some(name) => format!("{node} {name}"),
@@ -121,32 +120,27 @@ impl Narrator {
     }
 
     /// The verdict so far (D65).
-    #[must_use]
     pub fn verdict(&self) -> Option<bool> {
         self.verdict.of_run()
     }
 
     /// How many items a loop has, if it iterates a list.
-    #[must_use]
     pub fn count(&self, region: &str) -> Option<u32> {
         self.lists.get(region)?.count
     }
 
     /// Whether a node has had a turn, so that what goes there goes back.
-    #[must_use]
     pub fn has_run(&self, node: &NodeId) -> bool {
         self.visited.contains(node)
     }
 
     /// An item for people: its key and, where it is known, its title.
-    #[must_use]
     pub fn item(&self, node: Option<&NodeId>, key: &str) -> String {
         let title = node.and_then(|node| self.title(node, key));
         labelled(key, title)
     }
 
     /// The item of a turn, for people.
-    #[must_use]
     pub fn item_of(&self, node: Option<&NodeId>, turn: &TurnStarted) -> Option<String> {
         let key = turn.item.as_deref()?;
         let given = turn.input.as_ref().and_then(|input| input.field("itemLabel")?.as_str());

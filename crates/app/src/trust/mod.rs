@@ -90,7 +90,6 @@ pub struct Begun<'a> {
 
 impl Gate {
     /// The gate of a project, which is a real path; approvals are kept in the folder of the profile.
-    #[must_use]
     pub fn new(profile: Option<&Path>, project: &Path) -> Self {
         Self { profile: profile.map(Path::to_owned), project: project.to_owned() }
     }
@@ -143,7 +142,6 @@ impl Gate {
     }
 
     /// The files of the project that are approved with its programs, as paths in the project.
-    #[must_use]
     pub fn program_files(&self, loaded: &Loaded) -> Vec<String> {
         let parts = materia_compiler::parts(loaded);
         self.files(&parts.iter().collect::<Vec<_>>()).into_iter().map(|fact| fact.name).collect()
@@ -172,7 +170,6 @@ impl Gate {
     }
 
     /// Whether what the project says of an agent was approved; it says nothing of most.
-    #[must_use]
     pub fn knows_agent(&self, loaded: &Loaded, name: &str, warnings: &mut Vec<String>) -> bool {
         let parts = materia_compiler::parts(loaded);
         let about = |part: &&Part| part.kind == PartKind::Agent && part.name == name;

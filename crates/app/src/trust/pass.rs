@@ -151,13 +151,11 @@ pub struct Cleared {
 
 impl Cleared {
     /// Whether it is about this run.
-    #[must_use]
     pub fn covers(&self, run: &RunId, plan: &Plan) -> bool {
         self.run == *run && self.plan == plan.hash()
     }
 
     /// The approved files of its programs, by name, with their hashes.
-    #[must_use]
     pub fn files(&self) -> BTreeMap<String, String> {
         let Watch { approved, starts, folder } = &*self.watch;
         let files = files::named(folder, starts.programs()).into_iter();

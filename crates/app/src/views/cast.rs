@@ -105,7 +105,6 @@ fn sockets(run: &Run) -> Vec<SocketNow> {
 }
 
 /// Cost of a cast, by socket and by item.
-#[must_use]
 pub fn cost(report: &CastReport, budget: Budget) -> Cost {
     let mut sockets: BTreeMap<&NodeId, Spent> = BTreeMap::new();
     let mut items: BTreeMap<&str, Spent> = BTreeMap::new();

@@ -19,7 +19,6 @@ const FILES_MAX: usize = 20_000;
 const BYTES_MAX: u64 = 64 << 20;
 
 /// The files of a cast, by path.
-#[must_use]
 pub fn files(folders: &Folders) -> Vec<FileItem> {
     let mut found = Vec::new();
     if let Ok(folder) = Folder::at_itself(Path::new(&folders.run_dir)) {

@@ -40,7 +40,6 @@ impl Which {
     }
 
     /// The visit that is meant, if one is.
-    #[must_use]
     pub fn visit(&self) -> Option<u32> {
         self.visit
     }
@@ -63,7 +62,6 @@ pub struct PrintedTurn {
 
 impl PrintedTurn {
     /// The answer as data: the object in it, else what it is as JSON, else its text.
-    #[must_use]
     pub fn parsed(&self) -> Value {
         let text = self.report.json_text();
         let object = self.object.and_then(|(from, to)| text.get(from..to)).unwrap_or(text);
@@ -123,7 +121,6 @@ pub fn find(journal: &dyn Journal, id: &RunId, which: &Which) -> Result<PrintedT
 }
 
 /// The streams of a turn; `folder` is the folder of the cast.
-#[must_use]
 pub fn streams(heard: PrintedTurn, folder: &Path) -> Streams {
     let PrintedTurn { socket, visit, attempt, report, .. } = heard;
     let transcript = report.transcript.as_ref().and_then(|it| {

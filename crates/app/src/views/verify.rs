@@ -281,7 +281,6 @@ pub enum Mending {
 
 /// Compares the files beside the journal with it, and mends them. A cast under way keeps its own. `folders` says
 /// where the cast is.
-#[must_use]
 pub fn mend_views(found: &Found, folders: &Folders) -> Mending {
     // Nothing is written for a foreign journal.
     if found.is_foreign() {

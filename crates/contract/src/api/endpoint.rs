@@ -20,7 +20,6 @@ pub enum Method {
 
 impl Method {
     /// As it is written in a request.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Get => "GET",
@@ -31,7 +30,6 @@ impl Method {
     }
 
     /// Whether it changes something.
-    #[must_use]
     pub fn changes(self) -> bool {
         self != Self::Get
     }
@@ -61,13 +59,11 @@ pub struct Param {
 
 impl Param {
     /// A text.
-    #[must_use]
     pub const fn text(name: &'static str, says: &'static str) -> Self {
         Self { name, says, number: false }
     }
 
     /// A number from 0.
-    #[must_use]
     pub const fn number(name: &'static str, says: &'static str) -> Self {
         Self { name, says, number: true }
     }

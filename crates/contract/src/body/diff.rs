@@ -17,7 +17,6 @@ pub struct Difference {
 
 impl Difference {
     /// Whether both say the same.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.added.is_empty() && self.removed.is_empty() && self.changed.is_empty()
     }

@@ -106,7 +106,6 @@ pub enum Suggested {
 
 impl SuggestedStep {
     /// A step with its name.
-    #[must_use]
     pub fn new(what: Suggested, command: Option<String>, text: String) -> Self {
         let kind = match &what {
             Suggested::Fork { .. } => "fork",

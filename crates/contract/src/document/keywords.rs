@@ -13,7 +13,6 @@ macro_rules! words {
 
         impl $name {
             /// The word that stands for it in documents.
-            #[must_use]
             pub fn word(self) -> &'static str {
                 match self { $(Self::$variant => $word),+ }
             }

@@ -143,7 +143,6 @@ pub enum ToolsDoc {
 
 impl ToolsDoc {
     /// Whether a turn with these tools can change files.
-    #[must_use]
     pub fn may_write(&self) -> bool {
         match self {
             Self::Set(ToolSet::None | ToolSet::ReadOnly) => false,
@@ -158,7 +157,6 @@ const READING_TOOLS: [&str; 9] =
     ["read", "grep", "search", "find", "glob", "ls", "list", "web", "fetch"];
 
 /// Whether a tool of that name can change files; one that only its agent knows may.
-#[must_use]
 pub fn tool_writes(name: &str) -> bool {
     !READING_TOOLS.contains(&name.to_ascii_lowercase().as_str())
 }

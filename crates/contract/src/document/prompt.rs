@@ -17,7 +17,6 @@ pub enum PromptDoc {
 
 impl PromptDoc {
     /// The words, where they stand in the configuration itself.
-    #[must_use]
     pub fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),

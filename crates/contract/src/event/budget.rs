@@ -78,7 +78,6 @@ pub struct DiskMeasured {
 
 impl StorageMeasured {
     /// Whether a cast with this storage limit may start turns.
-    #[must_use]
     pub fn leaves_room(&self, max_mb: u64) -> bool {
         let fits = |disk: DiskMeasured| disk.free >= disk.floor;
         self.used_mb < max_mb && self.disk.map_or(self.free_mb >= self.floor_mb, fits)

@@ -39,7 +39,6 @@ pub enum OfTurn<'a> {
 
 impl EventBody {
     /// The data of the event, if it starts or ends a turn.
-    #[must_use]
     pub fn of_turn(&self) -> Option<OfTurn<'_>> {
         if let Self::TurnStarted(data) = self {
             Some(OfTurn::Started(data))
@@ -57,7 +56,6 @@ impl EventBody {
 
 impl Outcome {
     /// The word for it.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Completed => "completed",
@@ -69,7 +67,6 @@ impl Outcome {
     }
 
     /// The word for people, with the verdict of the turn.
-    #[must_use]
     pub fn with_verdict(self, satisfied: Option<bool>) -> &'static str {
         match (self, satisfied) {
             (Self::Completed, Some(true)) => "satisfied",
@@ -81,7 +78,6 @@ impl Outcome {
 
 impl<'a> OfTurn<'a> {
     /// How the turn ended, if this is its end.
-    #[must_use]
     pub fn end(self) -> Option<TurnEnd<'a>> {
         match self {
             Self::Started(_) => None,
@@ -130,13 +126,11 @@ pub struct TurnEnd<'a> {
 
 impl TurnEnd<'_> {
     /// Its tokens, as far as they were reported.
-    #[must_use]
     pub fn tokens(&self) -> Option<u64> {
         self.report?.usage.as_ref().and_then(TurnUsage::tokens)
     }
 
     /// Its cost, as far as it was reported.
-    #[must_use]
     pub fn cost(&self) -> Option<Amount> {
         self.report?.usage?.cost
     }

@@ -60,7 +60,6 @@ pub struct RunCreated {
 
 impl RunCreated {
     /// Whether an earlier program wrote it that was never released. Such runs are refused.
-    #[must_use]
     pub fn is_earlier(&self) -> bool {
         self.journal_version < super::JOURNAL_VERSION_OF_PROJECT
     }
@@ -237,7 +236,6 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// The word that stands for it outside.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::UtilityFailed => "utility_failed",

@@ -68,7 +68,6 @@ pub struct TurnStarted {
 
 impl TurnStarted {
     /// The files that it begins with, where the run has a workspace.
-    #[must_use]
     pub fn files(&self) -> Option<FileState> {
         file_state(self.tree.as_ref(), self.head.as_ref(), self.refs.as_ref())
     }
@@ -207,7 +206,6 @@ pub const FULL_STDOUT: &str = "stdout.full";
 
 impl TurnOutput {
     /// The files that it left, where the run has a workspace.
-    #[must_use]
     pub fn files_left(&self) -> Option<FileState> {
         file_state(self.tree.as_ref(), self.head.as_ref(), self.refs.as_ref())
     }
@@ -220,13 +218,11 @@ impl TurnOutput {
     }
 
     /// The text that JSON is read from.
-    #[must_use]
     pub fn json_text(&self) -> &str {
         self.whole.as_deref().unwrap_or(&self.output)
     }
 
     /// Whether `output` lacks the middle of standard output and a file has all of it.
-    #[must_use]
     pub fn has_full_output(&self) -> bool {
         self.files.iter().any(|file| file.kind == FULL_STDOUT && file.dropped == 0)
     }
@@ -234,7 +230,6 @@ impl TurnOutput {
 
 impl TurnCompleted {
     /// Its object as it stands in the output, where one was asked for and stands there.
-    #[must_use]
     pub fn object_text(&self) -> Option<&str> {
         self.object.and_then(|(start, end)| self.report.json_text().get(start..end))
     }
@@ -306,7 +301,6 @@ pub struct TurnUsage {
 
 impl TurnUsage {
     /// Tokens read and written, if either is known. A provider may report any number, so the sum saturates.
-    #[must_use]
     pub fn tokens(&self) -> Option<u64> {
         let (read, written) = (self.input_tokens, self.output_tokens);
         let known = read.is_some() || written.is_some();

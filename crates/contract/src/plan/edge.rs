@@ -8,7 +8,6 @@ use serde_json::Value;
 use crate::{Condition, DedupeBy, DeliveryMode, END, EdgeId, FAIL, NodeId, Overflow, Path};
 
 /// The id of the way out of a socket whose turn has failed.
-#[must_use]
 pub fn on_failure_edge(socket: &str) -> EdgeId {
     EdgeId::new(format!("onFailure:{socket}"))
 }
@@ -39,13 +38,11 @@ pub struct Edge {
 
 impl Edge {
     /// The word for where it leads: a node, `end` or `fail`.
-    #[must_use]
     pub fn target(&self) -> &str {
         target_word(self.to.as_ref(), self.fails)
     }
 
     /// Whether it leads to the good end of the graph.
-    #[must_use]
     pub fn ends(&self) -> bool {
         self.to.is_none() && !self.fails
     }
@@ -92,7 +89,6 @@ impl Default for Delivery {
 
 impl Delivery {
     /// The defaults of a mode.
-    #[must_use]
     pub fn of(mode: DeliveryMode) -> Self {
         let max_buffered = match mode {
             DeliveryMode::Queue => QUEUE_BUFFERED_DEFAULT,
@@ -110,7 +106,6 @@ impl Delivery {
     }
 
     /// Whether it is what an edge has that says nothing.
-    #[must_use]
     pub fn is_plain(&self) -> bool {
         *self == Self::default()
     }

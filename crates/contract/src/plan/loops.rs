@@ -46,13 +46,11 @@ pub struct Exit {
 
 impl Exit {
     /// The word for where it leads: a node, `end` or `fail`.
-    #[must_use]
     pub fn target(&self) -> &str {
         target_word(self.to.as_ref(), self.fails)
     }
 
     /// Whether it leads to the good end of the graph.
-    #[must_use]
     pub fn ends(&self) -> bool {
         self.to.is_none() && !self.fails
     }

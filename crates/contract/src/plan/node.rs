@@ -188,7 +188,6 @@ pub struct Foreach {
 
 impl Node {
     /// A node with every default, around a behaviour.
-    #[must_use]
     pub fn new(materia: impl Into<String>, behavior: Behavior) -> Self {
         Self {
             materia: materia.into(),
@@ -232,7 +231,6 @@ impl Node {
     }
 
     /// The program that would run here, if it is a utility.
-    #[must_use]
     pub fn program(&self) -> Option<PathBuf> {
         match &self.behavior {
             Behavior::Utility { command, .. } => command.first().map(PathBuf::from),

@@ -74,7 +74,6 @@ const SESSION_ID_BYTES_MAX: usize = 200;
 impl AgentSession {
     /// Whether its name can stand among the arguments of a program without being taken for a flag,
     /// a path or anything else. The name comes from a program that may say what it likes.
-    #[must_use]
     pub fn is_usable(&self) -> bool {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._:-".contains(&byte);
         (1..=SESSION_ID_BYTES_MAX).contains(&self.id.len())

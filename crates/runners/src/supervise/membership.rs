@@ -34,7 +34,6 @@ pub fn name_driver() {
 }
 
 /// The turn that this process belongs to, if it does.
-#[must_use]
 pub fn own_turn() -> Option<InTurn> {
     // Not `getpid`: in a pid namespace of its own a process has another pid.
     let own = fs::read_link("/proc/self").ok();

@@ -201,7 +201,6 @@ impl Held {
     }
 
     /// Whether a turn, or a cast that rested, would have to start after this.
-    #[must_use]
     pub fn starts_something(&self) -> bool {
         let run = match &self.run {
             Looked::There(_, loaded) => loaded.run(),

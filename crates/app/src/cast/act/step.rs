@@ -11,7 +11,6 @@ const HASH_CHARS_MIN: usize = 8;
 
 /// Whether this command resumes a cast that no process drives (D59). Every other command is applied or stored, and the
 /// cast is not resumed.
-#[must_use]
 pub fn carries_on(what: &Do) -> bool {
     match what {
         Do::Approve { .. }
@@ -38,7 +37,6 @@ pub fn carries_on(what: &Do) -> bool {
 }
 
 /// The command for a cast that another process runs: `resume` becomes a change of its pace.
-#[must_use]
 pub fn where_driven(what: Do) -> Do {
     if let Do::Resume { pace } = what {
         return Do::Mode { value: pace.unwrap_or(Pace::Auto) };
@@ -47,7 +45,6 @@ pub fn where_driven(what: Do) -> Do {
 }
 
 /// The question that a step answers, by its hash.
-#[must_use]
 pub fn answers(what: &Do) -> Option<(&NodeId, &str)> {
     if let Do::Approve { node, hash: Some(hash) }
     | Do::Deny { node, hash: Some(hash), .. }

@@ -120,7 +120,6 @@ impl Runs for GoingOn {
 
 impl GoingOn {
     /// How it began, as its journal has it.
-    #[must_use]
     pub fn created(&self) -> &RunCreated {
         &self.created
     }

@@ -90,7 +90,6 @@ pub(crate) fn wanted(
 }
 
 /// Findings about a configuration that asks for workspaces which cannot be had (W2). git is asked only where it does.
-#[must_use]
 pub fn findings(project: &Project, loaded: &Loaded) -> Vec<Finding> {
     let places = materia_compiler::own_workspaces(loaded);
     if places.is_empty() {
@@ -222,7 +221,6 @@ fn failure(fault: &materia_workspace::Fault) -> Failure {
 
 impl Project {
     /// The place of a cast's workspace, whether there is one or not. Without a state folder there is none.
-    #[must_use]
     pub fn workspace(&self, id: &RunId) -> Option<Place> {
         let state_dir = self.state_dir.clone()?;
         let project_dir = self.repository_dir().to_owned();

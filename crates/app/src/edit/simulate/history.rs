@@ -10,7 +10,6 @@ const TEXT_BYTES_MAX: usize = 16 << 10;
 
 /// How the turns of a cast ended, in the order in which they did. Attempts that were made again count once, with the
 /// last of them; turns that the runtime answered are no choices.
-#[must_use]
 #[expect(clippy::wildcard_enum_match_arm, reason = "only ends of turns are choices")]
 pub fn choices(plan: &Plan, events: &[Event]) -> Vec<Choice> {
     let mut nodes: BTreeMap<u64, NodeId> = BTreeMap::new();

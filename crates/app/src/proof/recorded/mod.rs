@@ -235,7 +235,6 @@ impl Reading {
 
 impl Recorded {
     /// The answers as a script. Every utility of the plan is in it, so that no program is started.
-    #[must_use]
     pub fn script(&self) -> Script {
         let mut script = Script {
             run_for_ms: self.acts.run_for_ms,
