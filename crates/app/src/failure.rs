@@ -2,7 +2,7 @@
 //!
 //! The command line turns them into exit statuses, the server into HTTP statuses.
 
-use materia_contract::{Finding, Refusal, RefusalCode};
+use materia_contract::{EventError, Finding, Refusal, RefusalCode};
 use materia_engine::{ClaimError, EngineError, LoadError, PostError, ReadError};
 use materia_journal::OpenError;
 
@@ -120,6 +120,12 @@ impl From<OpenError> for Failure {
 
 impl From<ReadError> for Failure {
     fn from(error: ReadError) -> Self {
+        Self::storage(error.to_string())
+    }
+}
+
+impl From<EventError> for Failure {
+    fn from(error: EventError) -> Self {
         Self::storage(error.to_string())
     }
 }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use materia_contract::{
     EventBody, FULL_STDOUT, Plan, Record, RunId, Test, Uuid, number, path_tokens,
 };
-use materia_engine::{Journal, PAGE_BYTES, blocking};
+use materia_engine::{Journal, blocking};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -109,17 +109,10 @@ const WORDS: &[&str] =
 pub fn write_redacted(journal: &dyn Journal, id: &RunId) -> Result<Written, Failure> {
     let mut writer = Writer::new(id, true);
     let mut redaction = Redaction::default();
-    let mut seq = 0;
-    loop {
-        let page = blocking(journal).read(id, seq, PAGE_BYTES)?;
-        for record in &page.records {
-            seq = record.seq;
-            writer.event(&redaction.event(id, record)?)?;
-        }
-        if page.end {
-            return Ok(writer.finish());
-        }
+    for record in blocking(journal).behind(id, 0) {
+        writer.event(&redaction.event(id, &record?)?)?;
     }
+    Ok(writer.finish())
 }
 
 /// Numbers that stand for texts, in the order of their first use.

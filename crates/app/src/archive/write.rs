@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use materia_contract::{BlobHash, ChainHash, RunId, blob};
-use materia_engine::{Journal, PAGE_BYTES, blocking, named_by, wait};
+use materia_engine::{Journal, blocking, named_by, wait};
 use serde::Serialize;
 
 use super::lines::{BlobLine, Counts, EndLine, EventLine, GoneLine, Header, text};
@@ -28,41 +28,35 @@ pub fn write(
     let mut writer = Writer::new(id, false);
     let (mut seq, mut head) = (0, ChainHash::origin(id));
     let mut known = BTreeSet::new();
-    loop {
-        let page = blocking(journal).read(id, seq, PAGE_BYTES)?;
-        for record in &page.records {
-            if record.seq != seq + 1 || record.hash_after(head) != record.hash {
-                return Err(damaged(id, seq + 1, "its hash does not match"));
-            }
-            (seq, head) = (record.seq, record.hash);
-            let event =
-                record.event().map_err(|error| damaged(id, record.seq, &error.to_string()))?;
-            for blob in record.blobs() {
-                if known.insert(blob.hash) {
-                    writer.blob(blob.hash, blob.text.into_bytes())?;
-                }
-            }
-            for left in named_by(&event).into_iter().filter(|left| left.is_blob) {
-                let Some(hash) = BlobHash::parse(&left.hash).filter(|hash| known.insert(*hash))
-                else {
-                    continue;
-                };
-                if left.is_transcript && is_gone(hash) {
-                    writer.line(&GoneLine { gone: left.hash })?;
-                    continue;
-                }
-                let bytes = wait(journal.blobs().get(hash))
-                    .map_err(|fault| damaged(id, record.seq, &fault.to_string()))?;
-                writer.blob(hash, bytes)?;
-            }
-            let line = EventLine::of(record)
-                .ok_or_else(|| damaged(id, record.seq, "it is not written as materia writes it"))?;
-            writer.event(&line)?;
+    for record in blocking(journal).behind(id, 0) {
+        let record = record?;
+        if record.seq != seq + 1 || record.hash_after(head) != record.hash {
+            return Err(damaged(id, seq + 1, "its hash does not match"));
         }
-        if page.end {
-            return Ok(writer.finish());
+        (seq, head) = (record.seq, record.hash);
+        let event = record.event().map_err(|error| damaged(id, record.seq, &error.to_string()))?;
+        for blob in record.blobs() {
+            if known.insert(blob.hash) {
+                writer.blob(blob.hash, blob.text.into_bytes())?;
+            }
         }
+        for left in named_by(&event).into_iter().filter(|left| left.is_blob) {
+            let Some(hash) = BlobHash::parse(&left.hash).filter(|hash| known.insert(*hash)) else {
+                continue;
+            };
+            if left.is_transcript && is_gone(hash) {
+                writer.line(&GoneLine { gone: left.hash })?;
+                continue;
+            }
+            let bytes = wait(journal.blobs().get(hash))
+                .map_err(|fault| damaged(id, record.seq, &fault.to_string()))?;
+            writer.blob(hash, bytes)?;
+        }
+        let line = EventLine::of(&record)
+            .ok_or_else(|| damaged(id, record.seq, "it is not written as materia writes it"))?;
+        writer.event(&line)?;
     }
+    Ok(writer.finish())
 }
 
 pub(super) fn damaged(id: &RunId, seq: u64, what: &str) -> Failure {

@@ -8,23 +8,15 @@
 
 use materia_contract::body::CopiedBody;
 use materia_contract::{BlobHash, ChainHash, Decided, Record, RunId};
-use materia_engine::{AppendError, Batch, Epoch, Journal, PAGE_BYTES, blocking, named_by, wait};
+use materia_engine::{AppendError, Batch, Epoch, Journal, blocking, named_by, wait};
 
 use crate::failure::Failure;
 use crate::project::place::CastJournal;
 
 /// All casts of a journal, oldest first.
 pub fn all(journal: &dyn Journal) -> Result<Vec<RunId>, Failure> {
-    let (mut casts, mut after) = (Vec::new(), None);
-    loop {
-        let page = wait(journal.runs(after.as_ref(), PAGE_BYTES))?;
-        casts.extend(page.lines.into_iter().map(|line| line.cast_id));
-        after = page.next;
-        if after.is_none() {
-            casts.reverse();
-            return Ok(casts);
-        }
-    }
+    let newest_first = blocking(journal).runs()?;
+    Ok(newest_first.into_iter().rev().map(|line| line.cast_id).collect())
 }
 
 /// Copies a cast with its texts, verifies the copy, and lets the cast go on there.
@@ -102,7 +94,6 @@ fn append(
 ) -> Result<(), Failure> {
     let verdict = blocking(from).line(run)?.and_then(|line| line.verdict);
     let mut decision: Vec<Record> = Vec::new();
-    let mut seq = before;
     let write = |records: &mut Vec<Record>| -> Result<(), Failure> {
         let Some(first) = records.first() else { return Ok(()) };
         let after = first.seq - 1;
@@ -116,20 +107,15 @@ fn append(
         let batch = Batch { run: run.clone(), epoch, after, records, receipt, verdict };
         to.append_moved(batch).map_err(|error| unwritten(&error))
     };
-    loop {
-        let page = blocking(from).read(run, seq, PAGE_BYTES)?;
-        for record in page.records {
-            seq = record.seq;
-            if record.input.is_some() {
-                write(&mut decision)?;
-            }
-            texts(from, to, &record)?;
-            decision.push(record);
+    for record in blocking(from).behind(run, before) {
+        let record = record?;
+        if record.input.is_some() {
+            write(&mut decision)?;
         }
-        if page.end {
-            return write(&mut decision);
-        }
+        texts(from, to, &record)?;
+        decision.push(record);
     }
+    write(&mut decision)
 }
 
 /// Puts the texts and files that an event names at the other place.

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use materia_contract::{Event, EventBody, NodeId, Plan, RunId, StatePatched, TurnStarted};
-use materia_engine::{Journal, PAGE_BYTES, blocking};
+use materia_engine::{Journal, blocking};
 use materia_kernel::Verdict;
 use serde_json::Value;
 
@@ -53,21 +53,14 @@ impl Narrator {
         mut tell: impl FnMut(&Self, &Event),
     ) -> Result<Self, Failure> {
         let mut story = Self::default();
-        let mut seq = 0;
-        loop {
-            let page = blocking(journal).read(id, seq, PAGE_BYTES)?;
-            for record in &page.records {
-                seq = record.seq;
-                // What cannot be read here is found where the cast itself is loaded.
-                if let Ok(event) = record.event() {
-                    story.note(&event);
-                    tell(&story, &event);
-                }
-            }
-            if page.end {
-                return Ok(story);
+        for record in blocking(journal).behind(id, 0) {
+            // What cannot be read here is found where the cast itself is loaded.
+            if let Ok(event) = record?.event() {
+                story.note(&event);
+                tell(&story, &event);
             }
         }
+        Ok(story)
     }
 
     /// Takes notice of an event.

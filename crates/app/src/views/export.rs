@@ -8,7 +8,7 @@ use std::path::Path;
 use materia_contract::api::{CastView, Cost, TurnView};
 use materia_contract::body::{Mismatch, ReplayBody, Why};
 use materia_contract::{Folders, NodeId, RunId};
-use materia_engine::{Journal, PAGE_BYTES, blocking, why};
+use materia_engine::{Journal, blocking, why};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -114,26 +114,21 @@ fn events(
     let mut shown = Shown::new(id.clone(), named.clone());
     let mut events = Vec::new();
     let mut bytes = 0_usize;
-    loop {
-        let page = blocking(journal).read(id, shown.seq(), PAGE_BYTES)?;
-        for record in &page.records {
-            let text = shown.json(record);
-            bytes = bytes.saturating_add(text.len());
-            if bytes > EVENTS_BYTES_MAX {
-                return Err(Failure::resolution(format!(
-                    "cast `{id}` is too large to export: its events have more than {} MB; print its events instead",
-                    EVENTS_BYTES_MAX >> 20
-                )));
-            }
-            events.push(
-                RawValue::from_string(text)
-                    .map_err(|error| Failure::storage(format!("an event is no JSON: {error}")))?,
-            );
+    for record in blocking(journal).behind(id, 0) {
+        let text = shown.json(&record?);
+        bytes = bytes.saturating_add(text.len());
+        if bytes > EVENTS_BYTES_MAX {
+            return Err(Failure::resolution(format!(
+                "cast `{id}` is too large to export: its events have more than {} MB; print its events instead",
+                EVENTS_BYTES_MAX >> 20
+            )));
         }
-        if page.end {
-            return Ok(events);
-        }
+        events.push(
+            RawValue::from_string(text)
+                .map_err(|error| Failure::storage(format!("an event is no JSON: {error}")))?,
+        );
     }
+    Ok(events)
 }
 
 /// The files that turns left. Only differences come with their text: the others hold what events have, with the

@@ -36,7 +36,7 @@ pub fn sent(journal: &dyn Journal, id: &RunId, seq: u64) -> Result<Envelope, Fai
     let none = || Failure::resolution(format!("cast `{id}`: nothing was sent at event {seq}"));
     let before = seq.checked_sub(1).ok_or_else(none)?;
     let record = blocking(journal).records(id, before, 1)?.into_iter().next().ok_or_else(none)?;
-    let event = record.event().map_err(|error| Failure::storage(error.to_string()))?;
+    let event = record.event()?;
     let EventBody::HandoffSent(data) = &event.body else { return Err(none()) };
     let run = load_at(journal, id, seq)?;
     on_edge(&run, &data.edge_id, data.payload_id).ok_or_else(none)

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use materia_contract::{EventBody, NodeId, OfTurn, Plan, RunId, TurnOutput};
-use materia_engine::{Journal, PAGE_BYTES, blocking};
+use materia_engine::{Journal, blocking};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -90,24 +90,17 @@ pub struct Streams {
 
 /// Finds what the newest turn that is meant has put out.
 pub fn find(journal: &dyn Journal, id: &RunId, which: &Which) -> Result<PrintedTurn, Failure> {
-    let (mut seq, mut found, mut socket) = (0, None, None);
-    loop {
-        let page = blocking(journal).read(id, seq, PAGE_BYTES)?;
-        for record in &page.records {
-            seq = record.seq;
-            let Ok(event) = record.event() else { continue };
-            if let EventBody::RunCreated(created) = &event.body {
-                socket = which.socket_in(&created.plan)?;
-            }
-            if let Some(heard) = event.node.and_then(|node| of_turn(node, &event.body))
-                && socket.as_ref().is_none_or(|socket| *socket == heard.socket)
-                && which.visit.is_none_or(|visit| visit == heard.visit)
-            {
-                found = Some(heard);
-            }
+    let (mut found, mut socket) = (None, None);
+    for record in blocking(journal).behind(id, 0) {
+        let Ok(event) = record?.event() else { continue };
+        if let EventBody::RunCreated(created) = &event.body {
+            socket = which.socket_in(&created.plan)?;
         }
-        if page.end {
-            break;
+        if let Some(heard) = event.node.and_then(|node| of_turn(node, &event.body))
+            && socket.as_ref().is_none_or(|socket| *socket == heard.socket)
+            && which.visit.is_none_or(|visit| visit == heard.visit)
+        {
+            found = Some(heard);
         }
     }
     found.ok_or_else(|| {

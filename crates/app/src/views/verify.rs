@@ -4,7 +4,7 @@ use std::path::{Component, Path};
 
 use materia_contract::body::{Mismatch, ReplayBody, Verified};
 use materia_contract::{BlobHash, ChainHash, Folders, RunId};
-use materia_engine::{Journal, Left, PAGE_BYTES, ReadError, Replay, ReplayError, blocking, wait};
+use materia_engine::{Journal, Left, ReadError, Replay, ReplayError, blocking, wait};
 use materia_journal::{CatchUp, FileBlobs, Views};
 
 use crate::archive::{self, Archive};
@@ -115,20 +115,14 @@ pub fn against(archive: &Archive, found: &Found) -> Result<Result<u64, Mismatch>
         let fault = format!("the archive holds cast `{id}`, which is not `{other}`");
         return Ok(Err(differs(1, fault)));
     }
-    let mut seq = 0;
-    loop {
-        let page = blocking(archive.journal()).read(id, seq, PAGE_BYTES)?;
-        for record in &page.records {
-            seq = record.seq;
-            if blocking(own.journal()).records(id, seq - 1, 1)?.first() != Some(record) {
-                let fault = format!("cast `{other}` has another event there");
-                return Ok(Err(differs(seq, fault)));
-            }
-        }
-        if page.end {
-            return Ok(Ok(written.events));
+    for record in blocking(archive.journal()).behind(id, 0) {
+        let record = record?;
+        if blocking(own.journal()).records(id, record.seq - 1, 1)?.first() != Some(&record) {
+            let fault = format!("cast `{other}` has another event there");
+            return Ok(Err(differs(record.seq, fault)));
         }
     }
+    Ok(Ok(written.events))
 }
 
 /// The first text or file that an event names and the archive does not have as it was.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use materia_contract::body::{Cleaned, CleanedItem};
 use materia_contract::time::Micros;
 use materia_contract::{BlobHash, CastStatus, OfTurn, RunId};
-use materia_engine::{Journal, PAGE_BYTES, blocking};
+use materia_engine::{Journal, blocking};
 use materia_journal::FileBlobs;
 use materia_safe_fs::Folder;
 use materia_workspace::{Listed, Opened, Place};
@@ -115,29 +115,19 @@ fn transcripts(
     journal: &dyn Journal,
     id: &RunId,
 ) -> Result<(Micros, Vec<(String, BlobHash)>), Failure> {
-    let (mut last, mut found, mut after) = (0, Vec::new(), 0);
-    loop {
-        let page = blocking(journal).read(id, after, PAGE_BYTES)?;
-        for record in &page.records {
-            (after, last) = (record.seq, record.ts);
-            if !matches!(record.kind.as_str(), "turn.completed" | "turn.failed") {
-                continue;
-            }
-            let Ok(event) = record.event() else { continue };
-            let report = match event.body.of_turn() {
-                Some(OfTurn::Completed(data)) => &data.report,
-                Some(OfTurn::Failed(data)) => &data.report,
-                Some(OfTurn::Started(_) | OfTurn::Interrupted(_)) | None => continue,
-            };
-            let transcript = report.transcript.as_ref();
-            found.extend(
-                transcript.and_then(|it| Some((it.path.clone(), BlobHash::parse(&it.hash)?))),
-            );
+    let (mut last, mut found) = (0, Vec::new());
+    for record in blocking(journal).behind(id, 0) {
+        let record = record?;
+        last = record.ts;
+        if !matches!(record.kind.as_str(), "turn.completed" | "turn.failed") {
+            continue;
         }
-        if page.end {
-            return Ok((last, found));
-        }
+        let Ok(event) = record.event() else { continue };
+        let report = event.body.of_turn().and_then(OfTurn::end).and_then(|end| end.report);
+        let transcript = report.and_then(|report| report.transcript.as_ref());
+        found.extend(transcript.and_then(|it| Some((it.path.clone(), BlobHash::parse(&it.hash)?))));
     }
+    Ok((last, found))
 }
 
 /// How a cast ended, where it ended long enough ago. One of a foreign journal is left alone.

@@ -16,7 +16,7 @@ use materia_contract::{
     Behavior, Decided, ErrorCode, Event, EventBody, InterruptReason, NodeId, RecordedInput,
     RunCreated, RunId,
 };
-use materia_engine::{Journal, PAGE_BYTES, blocking};
+use materia_engine::{Journal, blocking};
 
 use crate::Failure;
 use crate::proof::play::Acts;
@@ -78,24 +78,17 @@ pub fn read(journal: &dyn Journal, id: &RunId) -> Result<Recorded, Failure> {
     let broken = |error: String| Failure::storage(format!("cast `{id}` cannot be read: {error}"));
     let mut reading: Option<Reading> = None;
     let mut decision: Option<(Decided, Vec<Event>)> = None;
-    let mut seq = 0;
-    loop {
-        let page = blocking(journal).read(id, seq, PAGE_BYTES)?;
-        for record in &page.records {
-            seq = record.seq;
-            let event = record.event().map_err(|error| broken(error.to_string()))?;
-            if let Some(input) = &record.input {
-                let decided = Decided::read(input).map_err(|error| broken(error.to_string()))?;
-                if let Some((decided, events)) = decision.replace((decided, Vec::new())) {
-                    take(&mut reading, &decided, &events);
-                }
-            }
-            if let Some((_, events)) = &mut decision {
-                events.push(event);
+    for record in blocking(journal).behind(id, 0) {
+        let record = record?;
+        let event = record.event().map_err(|error| broken(error.to_string()))?;
+        if let Some(input) = &record.input {
+            let decided = Decided::read(input).map_err(|error| broken(error.to_string()))?;
+            if let Some((decided, events)) = decision.replace((decided, Vec::new())) {
+                take(&mut reading, &decided, &events);
             }
         }
-        if page.end {
-            break;
+        if let Some((_, events)) = &mut decision {
+            events.push(event);
         }
     }
     if let Some((decided, events)) = &decision {

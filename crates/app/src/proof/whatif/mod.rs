@@ -16,7 +16,7 @@ use materia_contract::{
     Answerers, Budget, CastReport, CastStatus, Event, EventBody, JOURNAL_VERSION_OF_PROJECT,
     LinkTarget, Plan, RunCreated, RunId, ScriptBinding, TimelineEntry,
 };
-use materia_engine::{Journal, PAGE_BYTES, blocking};
+use materia_engine::{Journal, blocking};
 
 use crate::cast::prepare;
 use crate::failure::Failure;
@@ -200,17 +200,10 @@ fn missing(entry: &TimelineEntry, plan: &Plan) -> Option<String> {
 
 fn read(journal: &dyn Journal, id: &RunId) -> Result<Vec<Step>, Failure> {
     let mut reader = Reader::default();
-    let mut seq = 0;
-    loop {
-        let page = blocking(journal).read(id, seq, PAGE_BYTES)?;
-        for record in &page.records {
-            seq = record.seq;
-            reader.see(&record.event().map_err(|error| Failure::storage(error.to_string()))?);
-        }
-        if page.end {
-            return Ok(reader.finish());
-        }
+    for record in blocking(journal).behind(id, 0) {
+        reader.see(&record?.event()?);
     }
+    Ok(reader.finish())
 }
 
 fn end(report: &CastReport) -> RouteEnd {

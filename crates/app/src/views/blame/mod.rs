@@ -10,7 +10,7 @@ use materia_contract::body::{
     BlameBody, BlameKind, BlameSource, BlamedSpan, BlamedTurn, BlamedVariable,
 };
 use materia_contract::{EventBody, NodeId, PromptLayer, TurnStarted};
-use materia_engine::{PAGE_BYTES, Unfolding, blocking};
+use materia_engine::{Unfolding, blocking};
 use serde_json::Value;
 
 use crate::failure::Failure;
@@ -106,26 +106,19 @@ fn read(
     let (journal, id) = (found.journal(), &found.id);
     let mut unfolding = Unfolding::new(id.clone());
     let mut history = History::default();
-    let mut seq = 0;
-    loop {
-        let page = blocking(journal).read(id, seq, PAGE_BYTES)?;
-        for record in &page.records {
-            seq = record.seq;
-            let event = record.event().map_err(|error| Failure::storage(error.to_string()))?;
-            let input = unfolding.see(&event);
-            history.see(&event);
-            if let EventBody::RunCreated(created) = &event.body {
-                let whole = project.folders(&found.root, id).created(created);
-                history.created = Some(Box::new(whole));
-            }
-            if let (EventBody::TurnStarted(started), Some(node)) = (&event.body, &event.node) {
-                each(&history, seq, node, started, input.as_deref());
-            }
+    for record in blocking(journal).behind(id, 0) {
+        let event = record?.event()?;
+        let input = unfolding.see(&event);
+        history.see(&event);
+        if let EventBody::RunCreated(created) = &event.body {
+            let whole = project.folders(&found.root, id).created(created);
+            history.created = Some(Box::new(whole));
         }
-        if page.end {
-            return Ok(history);
+        if let (EventBody::TurnStarted(started), Some(node)) = (&event.body, &event.node) {
+            each(&history, event.seq, node, started, input.as_deref());
         }
     }
+    Ok(history)
 }
 
 /// A turn with the sources of its prompt or input.
