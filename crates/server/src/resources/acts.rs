@@ -31,10 +31,7 @@ use crate::resources::begin;
 use crate::resources::trust;
 use crate::state::App;
 
-/// Interval at which the receipt of a command is polled.
-const POLL_INTERVAL: Duration = Duration::from_millis(5);
-
-/// The same on NATS, where each look is a request.
+/// Interval at which the receipt of a command is polled on NATS: a lost connection notifies of nothing.
 const REMOTE_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The answer where a command waits for a worker.
@@ -330,7 +327,9 @@ async fn settled(
     mut under_way: Option<UnderWay>,
 ) -> Result<Response<Body>, Refused> {
     let begun = tokio::time::Instant::now();
+    let mut written = cast.room.journal.changed();
     loop {
+        written.mark_unchanged();
         let receipt = cast.room.journal.receipt(&cast.id, key).await.map_err(Failure::from)?;
         if let Some(receipt) = receipt {
             return answered(cast, &receipt).await;
@@ -339,11 +338,16 @@ async fn settled(
         if let Some(Err(why)) = ended {
             return Err(Refused::conflict(format!("cast `{}`: {why}", cast.id)));
         }
-        if begun.elapsed() > ACT_WAIT_MAX {
+        if begun.elapsed() >= ACT_WAIT_MAX {
             return Ok(json_as(StatusCode::ACCEPTED, &acted(Vec::new(), true)));
         }
-        let remote = cast.room.journal.is_remote();
-        tokio::time::sleep(if remote { REMOTE_POLL_INTERVAL } else { POLL_INTERVAL }).await;
+        let rest = ACT_WAIT_MAX.saturating_sub(begun.elapsed());
+        let patience = if cast.room.journal.is_remote() { REMOTE_POLL_INTERVAL } else { rest };
+        tokio::select! {
+            () = tokio::time::sleep(patience) => {}
+            Ok(()) = written.changed() => {}
+            Some(Ok(())) = async { Some(under_way.as_mut()?.changed().await) } => {}
+        }
     }
 }
 
