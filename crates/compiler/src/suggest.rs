@@ -44,26 +44,10 @@ pub fn did_you_mean<'a>(
 /// Counts the single-letter changes between two names, without regard to case. Two neighbours that
 /// changed places are one change.
 fn distance(left: &str, right: &str) -> Option<usize> {
-    let left: Vec<char> = left.chars().flat_map(char::to_lowercase).collect();
-    let right: Vec<char> = right.chars().flat_map(char::to_lowercase).collect();
-    if left.len() > NAME_CHARS_MAX || right.len() > NAME_CHARS_MAX {
-        return None;
-    }
-    let mut before: Vec<usize> = Vec::new();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (i, a) in left.iter().enumerate() {
-        let mut next = vec![i + 1];
-        for (j, b) in right.iter().enumerate() {
-            let replaced = row[j] + usize::from(a != b);
-            let mut least = replaced.min(next[j] + 1).min(row[j + 1] + 1);
-            if i > 0 && j > 0 && *a == right[j - 1] && left[i - 1] == *b {
-                least = least.min(before[j - 1] + 1);
-            }
-            next.push(least);
-        }
-        before = std::mem::replace(&mut row, next);
-    }
-    row.last().copied()
+    let lower = |name: &str| name.chars().flat_map(char::to_lowercase).collect::<String>();
+    let (left, right) = (lower(left), lower(right));
+    let is_long = |name: &str| name.chars().count() > NAME_CHARS_MAX;
+    (!is_long(&left) && !is_long(&right)).then(|| strsim::osa_distance(&left, &right))
 }
 
 #[cfg(test)]
