@@ -10,6 +10,7 @@ use materia_contract::api::{CastSummary, DriveBody};
 use materia_contract::{Command, RunId};
 use materia_journal::Views;
 use serde::Serialize;
+use tokio::runtime::Builder;
 
 use crate::background;
 use crate::failure::{Exit, Failure};
@@ -99,10 +100,7 @@ fn to_workers(
 /// Stores a cast for another process. Returns the command that this process must apply.
 fn leave(drive: Drive) -> Result<Command, Failure> {
     let views = Arc::new(Views::start(&drive.root, &drive.folders));
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::Broken(format!("cannot start: {error}")))?;
+    let runtime = run::runtime(Builder::new_current_thread())?;
     let command = runtime.block_on(drive.leave(views.clone()))?;
     // If the files beside the journal cannot be written now, the driver of the cast writes them later.
     let _ = views.flush();

@@ -6,6 +6,7 @@ use materia_app::cast::follow::{self, Following, Next};
 use materia_app::views::remote_output::{RemoteOutput, under_way};
 use materia_contract::{CastStatus, Event, RunId};
 use materia_engine::{Committed, Journal, PAGE_BYTES, blocking, status_after};
+use tokio::runtime::Builder;
 
 use crate::args::Global;
 use crate::continuation::Continuation;
@@ -13,6 +14,7 @@ use crate::failure::{Exit, Failure};
 use crate::journals;
 use crate::live::Watching;
 use crate::narrator::Narrator;
+use crate::run;
 use crate::terminal::Terminal;
 
 /// Follow a cast that another process runs, as if it ran here
@@ -113,9 +115,7 @@ impl Seen {
 
 /// Notes that a person wants to leave.
 fn leave_on_ctrl_c(left: &Arc<AtomicBool>) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| Failure::Broken(format!("cannot start: {error}"));
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
+    let runtime = run::runtime(Builder::new_current_thread())?;
     let left = Arc::clone(left);
     std::thread::spawn(move || {
         runtime.block_on(async {

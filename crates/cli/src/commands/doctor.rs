@@ -3,6 +3,7 @@ use std::io::Write as _;
 use clap::Args;
 use materia_app::{cast::agents, project::health};
 use materia_contract::body::Health;
+use tokio::runtime::Builder;
 
 use crate::args::Global;
 use crate::failure::{Exit, Failure};
@@ -30,10 +31,7 @@ pub(crate) fn doctor(
     let (loaded, _) = materia_compiler::load(&project.sources);
     let fleet = agents::fleet(&loaded, None);
     let supervisor = run::supervisor()?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::Broken(format!("cannot start: {error}")))?;
+    let runtime = run::runtime(Builder::new_current_thread())?;
     let wishes = terminal.warned(|warnings| health::wishes(&project.gate(), &loaded, warnings));
     let (health, nobody) = runtime.block_on(health::examine(&supervisor, &fleet, &wishes));
     let monitor = std::env::var("MATERIA_NATS_MONITOR").ok().filter(|it| !it.is_empty());

@@ -9,6 +9,7 @@ use materia_contract::api::Code;
 use materia_contract::search_path;
 use materia_server::client::Client;
 use materia_server::{Demo, Listen, ServeError, Serving, Settings};
+use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::args::Global;
@@ -223,12 +224,8 @@ fn start_browser(file: &Path) -> bool {
 }
 
 /// A runtime for a process that stays.
-pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
-    tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .thread_keep_alive(IDLE_THREAD_MAX)
-        .build()
-        .map_err(|error| Failure::Broken(format!("cannot start: {error}")))
+pub(crate) fn runtime() -> Result<Runtime, Failure> {
+    run::runtime(Builder::new_multi_thread().thread_keep_alive(IDLE_THREAD_MAX))
 }
 
 fn run_server(
