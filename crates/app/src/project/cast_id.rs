@@ -112,18 +112,3 @@ fn is_there(journal: &dyn Journal, wanted: &RunId) -> Result<bool, ReadError> {
 pub fn unknown(wanted: &RunId, place: &str) -> Failure {
     Failure::resolution(format!("there is no cast `{wanted}` in {place}")).hint(Hint::ListCasts)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fresh_ids_are_ids_and_differ() {
-        let (one, two) = (fresh(), fresh());
-        assert_ne!(one, two);
-        assert!(RunId::parse(one.as_str()).is_ok());
-        assert_eq!(one.as_str().len(), "20261115T022644-3f9a1c".len());
-        assert_eq!(&one.as_str()[8..9], "T");
-        assert_eq!(&one.as_str()[15..16], "-");
-    }
-}

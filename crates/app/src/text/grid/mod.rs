@@ -26,8 +26,6 @@ mod list;
 mod place;
 mod rank;
 mod route;
-#[cfg(test)]
-mod tests;
 mod width;
 
 use materia_contract::Plan;
