@@ -24,9 +24,13 @@ pub fn omit_none(_: TokenStream, item: TokenStream) -> TokenStream {
 
 /// The fields of each variant in braces.
 fn variants(body: &Group) -> Group {
-    let variants = body.stream().into_iter().map(|token| match token {
-        TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => fields(&group).into(),
-        token => token,
+    let variants = body.stream().into_iter().map(|token| {
+        if let TokenTree::Group(group) = &token
+            && group.delimiter() == Delimiter::Brace
+        {
+            return fields(group).into();
+        }
+        token
     });
     group(body, variants.collect())
 }
