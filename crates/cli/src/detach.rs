@@ -13,7 +13,7 @@ use serde::Serialize;
 use tokio::runtime::Builder;
 
 use crate::background;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::project::Project;
 use crate::run;
 use crate::terminal::Terminal;
@@ -25,7 +25,7 @@ pub(crate) fn go(
     provider: Option<&str>,
     detach: bool,
     terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+) -> Ended {
     if !detach {
         return run::go(drive, project, terminal);
     }
@@ -64,7 +64,7 @@ pub(crate) fn go(
 }
 
 /// Prints the summary of a cast as JSON, or its id.
-fn print(terminal: &mut Terminal, id: &RunId, summary: &impl Serialize) -> Result<Exit, Failure> {
+fn print(terminal: &mut Terminal, id: &RunId, summary: &impl Serialize) -> Ended {
     if terminal.json {
         terminal.data(summary)?;
     } else {
@@ -80,7 +80,7 @@ fn to_workers(
     journal: &NatsJournal,
     provider: Option<&str>,
     terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+) -> Ended {
     let (id, needs) = (drive.id.clone(), worker::Needs::of(project, &mut drive));
     let command = leave(drive)?;
     let handed = worker::hand_over(project, journal, &id, (command, provider), needs)?;

@@ -17,7 +17,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::answer;
 use crate::event_text;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::live::{Live, Observers};
 use crate::narrator::Narrator;
 use crate::next_command;
@@ -36,11 +36,7 @@ pub(crate) fn runtime(mut builder: impl BorrowMut<Builder>) -> Result<Runtime, F
 }
 
 /// Drives a run until it rests, and shows how it rests.
-pub(crate) fn go(
-    drive: Drive,
-    project: &Project,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn go(drive: Drive, project: &Project, terminal: &mut Terminal) -> Ended {
     let runtime = self::runtime(Builder::new_current_thread())?;
     // The run has that thread to itself, and may block on the disk. Signals and requests of other processes are
     // handled on another thread.
@@ -106,7 +102,7 @@ fn conclude(
     project: &Project,
     interrupted: bool,
     terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+) -> Ended {
     let report = match driven.outcome()? {
         Outcome::Rests(report) => *report,
         Outcome::BrokeOff {

@@ -10,7 +10,7 @@ use tokio::runtime::Builder;
 
 use crate::args::Global;
 use crate::continuation::Continuation;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::journals;
 use crate::live::Watching;
 use crate::narrator::Narrator;
@@ -31,11 +31,7 @@ pub(crate) struct AttachArgs {
 }
 
 /// Runs `attach`.
-pub(crate) fn attach(
-    args: &AttachArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn attach(args: &AttachArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let (project, found) = journals::look(&args.id, global, terminal)?;
     let (run, _) = materia_engine::load(found.journal(), &found.id)?;
     let plan = run.created().map(|created| created.plan.clone());

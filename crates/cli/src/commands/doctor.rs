@@ -6,7 +6,7 @@ use materia_contract::body::Health;
 use tokio::runtime::Builder;
 
 use crate::args::Global;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::project::Project;
 use crate::run;
 use crate::sanitize::one_line;
@@ -22,11 +22,7 @@ use crate::terminal::Terminal;
 pub(crate) struct DoctorArgs {}
 
 /// Runs `doctor`.
-pub(crate) fn doctor(
-    _args: &DoctorArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn doctor(_args: &DoctorArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let project = Project::here(global)?;
     let (loaded, _) = materia_compiler::load(&project.sources);
     let fleet = agents::fleet(&loaded, None);

@@ -7,7 +7,7 @@ use materia_engine::{Journal, blocking, status_after};
 
 use crate::args::Global;
 use crate::event_text;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::journals;
 use crate::narrator::Narrator;
 use crate::sanitize;
@@ -43,11 +43,7 @@ pub(crate) struct EventsArgs {
 }
 
 /// Runs `events`.
-pub(crate) fn events(
-    args: &EventsArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn events(args: &EventsArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     refuse_unknown_types(&args.kinds)?;
     let (project, subject) = journals::open(&args.id, global, terminal)?;
     let (journal, id) = (subject.journal(), subject.id().clone());

@@ -22,7 +22,7 @@ use tokio::runtime::Handle;
 
 use crate::driver::{self, Goes, UnderWay};
 use crate::http::limits::ACT_WAIT_MAX;
-use crate::http::problem::Refused;
+use crate::http::problem::{Answered, Refused};
 use crate::projects::Cast;
 use crate::projects::keys::Known;
 use crate::projects::pending::{Named, Wanted};
@@ -44,7 +44,7 @@ const PUT_BACK: &str = "putBack";
 const ENDING_WAIT: Duration = Duration::from_secs(1);
 
 /// `POST /api/casts/{id}/commands`.
-pub(crate) async fn act(app: Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) async fn act(app: Arc<App>, asked: &Request) -> Answered {
     let body: Value = asked.json()?;
     let key = asked.key()?;
     app.counts.acts.fetch_add(1, Ordering::Relaxed);
@@ -177,7 +177,7 @@ fn acted(events: Vec<u64>, waits: bool) -> Acted {
     Acted { events, cast_id: None, waits, questions: Vec::new(), message: None }
 }
 
-async fn answered(cast: &Cast, receipt: &Receipt) -> Result<Response<Body>, Refused> {
+async fn answered(cast: &Cast, receipt: &Receipt) -> Answered {
     match &receipt.answer {
         Answer::Done { first, last } if first <= last => {
             let questions = asked_in(cast, *first, *last).await?;
@@ -321,11 +321,7 @@ pub(crate) fn refuse_foreign(cast: &Cast) -> Result<(), Refused> {
 }
 
 /// Waits for the receipt of what was done under a key.
-async fn settled(
-    cast: &Cast,
-    key: &CommandId,
-    mut under_way: Option<UnderWay>,
-) -> Result<Response<Body>, Refused> {
+async fn settled(cast: &Cast, key: &CommandId, mut under_way: Option<UnderWay>) -> Answered {
     let begun = tokio::time::Instant::now();
     let mut written = cast.room.journal.changed();
     loop {
@@ -352,12 +348,7 @@ async fn settled(
 }
 
 /// A new cast that shares the history of another.
-async fn fork(
-    app: Arc<App>,
-    asked: &Request,
-    cast: Cast,
-    key: CommandId,
-) -> Result<Response<Body>, Refused> {
+async fn fork(app: Arc<App>, asked: &Request, cast: Cast, key: CommandId) -> Answered {
     let body: ForkBody = asked.json()?;
     let key = StartKey { key, body: asked.body_hash()? };
     let _held = app.keys.hold(begin::ANYWHERE.as_ref(), &key.key).await;
@@ -419,7 +410,7 @@ fn make_fork(
 }
 
 /// `POST /api/casts/{id}/drive`: a cast that the command line prepared, and that is trusted, goes on here.
-pub(crate) async fn drive(app: Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) async fn drive(app: Arc<App>, asked: &Request) -> Answered {
     let body: DriveBody = asked.json()?;
     let what = body.what.clone().unwrap_or(Do::Resume { pace: None });
     if !matches!(what, Do::Resume { .. } | Do::Recast | Do::Revive) {
