@@ -1,42 +1,32 @@
 //! Output of the commands about a cast.
 
 use crate::schema::{JsonSchema, omit_none};
+use crate::words::words;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{Amount, NodeId, Outcome, RunFailed, RunId, RunWaiting};
 
-/// Where a run stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum CastStatus {
-    /// It is running, or its process was killed and it was not resumed yet.
-    Running,
-    /// It waits for a person.
-    Waiting,
-    /// It reached its end.
-    Completed,
-    /// It stopped short.
-    Failed,
-    /// A person ended it.
-    Aborted,
-}
+words!(
+    /// Where a run stands.
+    CastStatus {
+        /// It is running, or its process was killed and it was not resumed yet.
+        Running = "running",
+        /// It waits for a person.
+        Waiting = "waiting",
+        /// It reached its end.
+        Completed = "completed",
+        /// It stopped short.
+        Failed = "failed",
+        /// A person ended it.
+        Aborted = "aborted",
+    }
+);
 
 impl CastStatus {
     /// Whether the cast has ended; a person can let some such casts go on.
     pub fn has_ended(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Aborted)
-    }
-
-    /// The word that stands for it outside.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Waiting => "waiting",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Aborted => "aborted",
-        }
     }
 
     /// The words for people, with the verdict that a cast ended with.

@@ -1,28 +1,26 @@
 //! Events that start or end a turn, and how a turn ended.
 
-use serde::{Deserialize, Serialize};
-
 use super::{
     EventBody, TurnCompleted, TurnFailed, TurnInterrupted, TurnOutput, TurnStarted, TurnUsage,
 };
-use crate::schema::JsonSchema;
+use crate::words::words;
 use crate::{Amount, ErrorCode};
 
-/// How an attempt ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Outcome {
-    /// With a result.
-    Completed,
-    /// With an output that broke its contract.
-    Rejected,
-    /// Without a result.
-    Failed,
-    /// With an unknown result.
-    Interrupted,
-    /// Not yet.
-    Running,
-}
+words!(
+    /// How an attempt ended.
+    Outcome {
+        /// With a result.
+        Completed = "completed",
+        /// With an output that broke its contract.
+        Rejected = "rejected",
+        /// Without a result.
+        Failed = "failed",
+        /// With an unknown result.
+        Interrupted = "interrupted",
+        /// Not yet.
+        Running = "running",
+    }
+);
 
 /// The event that starts or ends a turn.
 #[derive(Debug, Clone, Copy)]
@@ -55,17 +53,6 @@ impl EventBody {
 }
 
 impl Outcome {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Completed => "completed",
-            Self::Rejected => "rejected",
-            Self::Failed => "failed",
-            Self::Interrupted => "interrupted",
-            Self::Running => "running",
-        }
-    }
-
     /// The word for people, with the verdict of the turn.
     pub fn with_verdict(self, satisfied: Option<bool>) -> &'static str {
         match (self, satisfied) {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::schema::{JsonSchema, omit_none};
+use crate::words::words;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -208,49 +209,31 @@ pub struct RunFailed {
     pub edge_id: Option<EdgeId>,
 }
 
-/// Reasons why a cast fails.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ErrorCode {
-    /// A utility could not be started, or ended badly.
-    UtilityFailed,
-    /// A utility took too long.
-    UtilityTimeout,
-    /// An output broke its contract.
-    ContractError,
-    /// A provider failed.
-    ProviderFailed,
-    /// The script has no further answer.
-    ScriptExhausted,
-    /// An edge was taken as often as it may be.
-    EdgeExhausted,
-    /// The run went in circles.
-    NoAdvance,
-    /// A way of the graph led to `fail` (D65).
-    GraphFailed,
-    /// The files of the workspace could not be read or put back (W4).
-    Workspace,
-    /// A fault of this program.
-    Internal,
-}
-
-impl ErrorCode {
-    /// The word that stands for it outside.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::UtilityFailed => "utility_failed",
-            Self::UtilityTimeout => "utility_timeout",
-            Self::ContractError => "contract_error",
-            Self::ProviderFailed => "provider_failed",
-            Self::ScriptExhausted => "script_exhausted",
-            Self::EdgeExhausted => "edge_exhausted",
-            Self::NoAdvance => "no_advance",
-            Self::GraphFailed => "graph_failed",
-            Self::Workspace => "workspace",
-            Self::Internal => "internal",
-        }
+words!(
+    /// Reasons why a cast fails.
+    ErrorCode {
+        /// A utility could not be started, or ended badly.
+        UtilityFailed = "utility_failed",
+        /// A utility took too long.
+        UtilityTimeout = "utility_timeout",
+        /// An output broke its contract.
+        ContractError = "contract_error",
+        /// A provider failed.
+        ProviderFailed = "provider_failed",
+        /// The script has no further answer.
+        ScriptExhausted = "script_exhausted",
+        /// An edge was taken as often as it may be.
+        EdgeExhausted = "edge_exhausted",
+        /// The run went in circles.
+        NoAdvance = "no_advance",
+        /// A way of the graph led to `fail` (D65).
+        GraphFailed = "graph_failed",
+        /// The files of the workspace could not be read or put back (W4).
+        Workspace = "workspace",
+        /// A fault of this program.
+        Internal = "internal",
     }
-}
+);
 
 /// Data of `run.aborted`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
