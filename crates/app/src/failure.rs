@@ -8,6 +8,9 @@ use materia_journal::OpenError;
 
 use crate::options::Contradiction;
 
+/// The result of what was asked for, or why it was not done.
+pub type Result<T, E = Failure> = std::result::Result<T, E>;
+
 /// Why something was not done.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use materia_contract::{BlobHash, RunId};
 use materia_engine::{Journal, MemoryJournal};
 
-use crate::failure::Failure;
+use crate::{Failure, Result};
 
 pub use read::{open, read};
 pub use redact::write_redacted;
@@ -98,7 +98,7 @@ pub fn is_meant(text: &str) -> bool {
 
 impl Archive {
     /// Refuses it where a line is not as it was written.
-    pub fn refuse_altered(&self) -> Result<(), Failure> {
+    pub fn refuse_altered(&self) -> Result<()> {
         match self.altered() {
             None => Ok(()),
             Some(altered) => {

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use super::lines::EventLine;
 use super::write::{Writer, Written, damaged};
-use crate::failure::Failure;
+use crate::Result;
 
 /// Fields whose whole value stays: ids, words with a fixed meaning, and paths of the plan.
 const KEPT: &[&str] = &[
@@ -106,7 +106,7 @@ const WORDS: &[&str] =
     &["satisfied", "context", "workItems", "state", "title", "equals", "notEquals", "exists"];
 
 /// Writes a cast into an archive without its texts.
-pub fn write_redacted(journal: &dyn Journal, id: &RunId) -> Result<Written, Failure> {
+pub fn write_redacted(journal: &dyn Journal, id: &RunId) -> Result<Written> {
     let mut writer = Writer::new(id, true);
     let mut redaction = Redaction::default();
     for record in blocking(journal).behind(id, 0) {
@@ -138,7 +138,7 @@ struct Redaction {
 }
 
 impl Redaction {
-    fn event(&mut self, id: &RunId, record: &Record) -> Result<EventLine<'static>, Failure> {
+    fn event(&mut self, id: &RunId, record: &Record) -> Result<EventLine<'static>> {
         let broken = |what: &dyn std::fmt::Display| damaged(id, record.seq, &what.to_string());
         let event = record.event().map_err(|error| broken(&error))?;
         let whole = record.whole_data().map_err(|fault| broken(&fault))?;

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::lines::{BlobLine, Counts, EndLine, EventLine, GoneLine, Header, text};
 use super::{EVENT_BYTES_MAX, EVENTS_BYTES_MAX, FILE_BYTES_MAX, NAMED_BYTES_MAX};
-use crate::failure::Failure;
+use crate::{Failure, Result};
 
 /// The bytes of an archive, and how many events it has.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub fn write(
     journal: &dyn Journal,
     id: &RunId,
     is_gone: impl Fn(BlobHash) -> bool,
-) -> Result<Written, Failure> {
+) -> Result<Written> {
     let mut writer = Writer::new(id, false);
     let (mut seq, mut head) = (0, ChainHash::origin(id));
     let mut known = BTreeSet::new();
@@ -80,7 +80,7 @@ impl Writer {
         Self { id: id.clone(), bytes, counts: Counts::default(), events_bytes: 0 }
     }
 
-    pub(super) fn event(&mut self, line: &EventLine<'_>) -> Result<(), Failure> {
+    pub(super) fn event(&mut self, line: &EventLine<'_>) -> Result<()> {
         let before = self.bytes.len();
         self.line(line)?;
         let bytes = self.bytes.len() - before;
@@ -99,12 +99,12 @@ impl Writer {
         Ok(())
     }
 
-    fn blob(&mut self, hash: BlobHash, bytes: Vec<u8>) -> Result<(), Failure> {
+    fn blob(&mut self, hash: BlobHash, bytes: Vec<u8>) -> Result<()> {
         self.counts.blobs += 1;
         self.line(&BlobLine::of(hash, bytes))
     }
 
-    fn line(&mut self, line: &impl Serialize) -> Result<(), Failure> {
+    fn line(&mut self, line: &impl Serialize) -> Result<()> {
         self.bytes.extend_from_slice(text(line).as_bytes());
         self.bytes.push(b'\n');
         if self.bytes.len() > FILE_BYTES_MAX {

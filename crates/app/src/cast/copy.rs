@@ -10,21 +10,17 @@ use materia_contract::body::CopiedBody;
 use materia_contract::{BlobHash, ChainHash, Decided, Record, RunId};
 use materia_engine::{AppendError, Batch, Epoch, Journal, blocking, named_by, wait};
 
-use crate::failure::Failure;
 use crate::project::place::CastJournal;
+use crate::{Failure, Result};
 
 /// All casts of a journal, oldest first.
-pub fn all(journal: &dyn Journal) -> Result<Vec<RunId>, Failure> {
+pub fn all(journal: &dyn Journal) -> Result<Vec<RunId>> {
     let newest_first = blocking(journal).runs()?;
     Ok(newest_first.into_iter().rev().map(|line| line.cast_id).collect())
 }
 
 /// Copies a cast with its texts, verifies the copy, and lets the cast go on there.
-pub fn copy(
-    from: &dyn CastJournal,
-    to: &dyn CastJournal,
-    run: &RunId,
-) -> Result<CopiedBody, Failure> {
+pub fn copy(from: &dyn CastJournal, to: &dyn CastJournal, run: &RunId) -> Result<CopiedBody> {
     let (here, there) = (from.shown(), to.shown());
     let missing = || Failure::resolution(format!("there is no cast `{run}` in {here}"));
     blocking(from).head(run)?.ok_or_else(missing)?;
@@ -73,8 +69,8 @@ fn begins_like(
     run: &RunId,
     count: u64,
     events: u64,
-) -> Result<(), Failure> {
-    let hash_at = |journal: &dyn Journal| -> Result<Option<ChainHash>, Failure> {
+) -> Result<()> {
+    let hash_at = |journal: &dyn Journal| -> Result<Option<ChainHash>> {
         let page = blocking(journal).read(run, count - 1, 1)?;
         Ok(page.records.first().map(|record| record.hash))
     };
@@ -91,10 +87,10 @@ fn append(
     run: &RunId,
     epoch: Epoch,
     before: u64,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let verdict = blocking(from).line(run)?.and_then(|line| line.verdict);
     let mut decision: Vec<Record> = Vec::new();
-    let write = |records: &mut Vec<Record>| -> Result<(), Failure> {
+    let write = |records: &mut Vec<Record>| -> Result<()> {
         let Some(first) = records.first() else { return Ok(()) };
         let after = first.seq - 1;
         let decided = first.input.as_deref().and_then(|input| Decided::read(input).ok());
@@ -119,7 +115,7 @@ fn append(
 }
 
 /// Puts the texts and files that an event names at the other place.
-fn texts(from: &dyn Journal, to: &dyn Journal, record: &Record) -> Result<(), Failure> {
+fn texts(from: &dyn Journal, to: &dyn Journal, record: &Record) -> Result<()> {
     let damaged = |what: &dyn std::fmt::Display| {
         Failure::storage(format!("event {} cannot be copied: {what}", record.seq))
     };

@@ -10,6 +10,7 @@ use materia_compiler::{Layer, LayerKind, Loaded, active_loadout};
 use materia_contract::body::ConfigFile;
 use materia_safe_fs::Typed;
 
+use crate::Result;
 use crate::failure::{Failure, Hint};
 use crate::project::Project;
 use crate::text::sanitize;
@@ -39,7 +40,7 @@ impl<'a> ConfigWriter<'a> {
     }
 
     /// The configuration in the profile.
-    pub fn in_profile(project: &'a Project, loaded: &Loaded) -> Result<Self, Failure> {
+    pub fn in_profile(project: &'a Project, loaded: &Loaded) -> Result<Self> {
         if let Some(layer) = strongest(loaded, LayerKind::Profile) {
             return Ok(Self::of_layer(project, layer));
         }
@@ -76,7 +77,7 @@ impl<'a> ConfigWriter<'a> {
 
     /// Replaces the text that has this hash. A change that another process made in between is not overwritten;
     /// approvals of the project's files must be given again.
-    pub fn replace(&self, hash: &str, text: &str) -> Result<(), Failure> {
+    pub fn replace(&self, hash: &str, text: &str) -> Result<()> {
         let now = match fs::read(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             read => read.map_err(|error| self.unusable(&error))?,
@@ -117,7 +118,7 @@ impl<'a> ConfigWriter<'a> {
         &self,
         change: impl FnOnce(&str) -> Result<String, EditError>,
         warnings: &mut Vec<String>,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let before = self.parts();
         let text = self.read().map_err(|error| self.unusable(&error))?;
         let (mark, text) = match text.strip_prefix('\u{feff}') {
@@ -170,11 +171,7 @@ pub fn files(loaded: &Loaded) -> Vec<ConfigFile> {
 }
 
 /// One of the files of a configuration, to be changed; by the name that [`files`] has for it.
-pub fn named<'p>(
-    project: &'p Project,
-    loaded: &Loaded,
-    shown: &str,
-) -> Result<ConfigWriter<'p>, Failure> {
+pub fn named<'p>(project: &'p Project, loaded: &Loaded, shown: &str) -> Result<ConfigWriter<'p>> {
     let layer = loaded.layers.iter().find(|layer| layer.shown == shown);
     match layer {
         Some(layer) if layer.kind == LayerKind::Shipped => Err(Failure::resolution(format!(
@@ -195,7 +192,7 @@ pub fn keep_active(
     project: &Project,
     before: &Loaded,
     warnings: &mut Vec<String>,
-) -> Result<Option<(String, String)>, Failure> {
+) -> Result<Option<(String, String)>> {
     let (now, _) = materia_compiler::load(&project.sources);
     let Some(active) = active_loadout(before) else { return Ok(None) };
     if active_loadout(&now) == Some(active) || !now.config.loadouts.contains_key(active) {

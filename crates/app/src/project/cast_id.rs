@@ -7,6 +7,7 @@ use materia_contract::{CastLine, RunId};
 use materia_engine::{Clock, Journal, ReadError, SystemClock, blocking};
 use materia_journal::BLOBS_FOLDER;
 
+use crate::Result;
 use crate::failure::{Failure, Hint};
 
 /// The shortest beginning of an id that is looked for.
@@ -26,7 +27,7 @@ pub fn fresh() -> RunId {
 }
 
 /// Reads the name that a person chose for a new cast (D60).
-pub fn chosen(text: &str) -> Result<RunId, Failure> {
+pub fn chosen(text: &str) -> Result<RunId> {
     let id = RunId::chosen(text).map_err(|error| Failure::usage(error.to_string()))?;
     if id.as_str() == BLOBS_FOLDER {
         let message = format!(
@@ -41,11 +42,7 @@ pub fn chosen(text: &str) -> Result<RunId, Failure> {
 /// journals has it.
 ///
 /// `place` says where was looked, for the message.
-pub fn resolve(
-    journals: &[&dyn Journal],
-    wanted: &RunId,
-    place: &str,
-) -> Result<(usize, RunId), Failure> {
+pub fn resolve(journals: &[&dyn Journal], wanted: &RunId, place: &str) -> Result<(usize, RunId)> {
     for (which, journal) in journals.iter().enumerate() {
         if is_there(*journal, wanted)? {
             return Ok((which, wanted.clone()));

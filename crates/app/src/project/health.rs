@@ -10,7 +10,7 @@ use materia_contract::body::{
 use materia_contract::capability::{Capabilities, Guarded, SchemaSupport};
 use materia_runners::agents::{self, AgentRegistry, Examined, Login};
 
-use crate::failure::Failure;
+use crate::Result;
 use crate::project::Project;
 use crate::text::sanitize::one_line;
 use crate::trust::Gate;
@@ -43,7 +43,7 @@ pub fn wishes(gate: &Gate, loaded: &Loaded, warnings: &mut Vec<String>) -> Wishe
 }
 
 /// The NATS servers of a project (M3); `monitor` is the address of their monitor. Blocks.
-pub fn journal(project: &Project, monitor: Option<&str>) -> Result<Option<JournalHealth>, Failure> {
+pub fn journal(project: &Project, monitor: Option<&str>) -> Result<Option<JournalHealth>> {
     let Some(options) = project.nats_options()? else { return Ok(None) };
     let mut health = JournalHealth {
         address: options.shown(),

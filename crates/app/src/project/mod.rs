@@ -26,9 +26,9 @@ use rustix::io::Errno;
 
 use self::place::{CastJournal, Connected, InProfile, JournalPlace, Kept};
 use crate::archive;
-use crate::failure::Failure;
 use crate::text::sanitize;
 use crate::trust::Gate;
+use crate::{Failure, Result};
 
 /// Folders that may hold casts besides the configured one, if they have a journal.
 const OTHER_ROOTS: [&str; 2] = [".materia", ".pi/pi-materia"];
@@ -62,7 +62,7 @@ pub struct Project {
 
 impl Project {
     /// The project whose folder and configuration these are. The folder must exist.
-    pub fn open(mut sources: Sources, state_dir: Option<PathBuf>) -> Result<Self, Failure> {
+    pub fn open(mut sources: Sources, state_dir: Option<PathBuf>) -> Result<Self> {
         let dir = sources.project_dir.canonicalize().map_err(|error| {
             let folder = sources.project_dir.display();
             Failure::storage(format!("cannot use the folder `{folder}`: {error}"))
@@ -167,7 +167,7 @@ impl Project {
     }
 
     /// Every journal of this project with its folder: the configured folder first, then the usual ones (D52).
-    pub fn journals(&self) -> Result<Vec<Kept>, Failure> {
+    pub fn journals(&self) -> Result<Vec<Kept>> {
         let mut journals = Vec::new();
         for (place, root) in self.roots().into_iter().enumerate() {
             match self.look(&root) {
@@ -181,12 +181,12 @@ impl Project {
     }
 
     /// Finds a cast that a person named. The name is checked before any file is touched.
-    pub fn find(&self, wanted: &RunId) -> Result<Found, Failure> {
+    pub fn find(&self, wanted: &RunId) -> Result<Found> {
         self.find_among(self.journals()?, wanted, "")
     }
 
     /// Finds a cast under the configured folder and nowhere else (L9).
-    pub(crate) fn find_configured(&self, wanted: &RunId) -> Result<Found, Failure> {
+    pub(crate) fn find_configured(&self, wanted: &RunId) -> Result<Found> {
         let root = self.artifact_root();
         let journal = self.look(&root)?;
         let journals = journal.map(|journal| (root, journal)).into_iter().collect();
@@ -194,12 +194,7 @@ impl Project {
     }
 
     /// `word` says what the folders are, for the message.
-    fn find_among(
-        &self,
-        journals: Vec<Kept>,
-        wanted: &RunId,
-        word: &str,
-    ) -> Result<Found, Failure> {
+    fn find_among(&self, journals: Vec<Kept>, wanted: &RunId, word: &str) -> Result<Found> {
         let shown = |(root, journal): &Kept| {
             if journal.is_remote() { journal.shown() } else { format!("`{}`", self.shown(root)) }
         };
@@ -266,7 +261,7 @@ impl<T> Checked<T> {
     }
 
     /// The result; an error if there are findings of severity error.
-    pub fn sound(self) -> Result<(Loaded, T), Failure> {
+    pub fn sound(self) -> Result<(Loaded, T)> {
         match self.made {
             Some(made) if !has_errors(&self.findings) => Ok((self.loaded, made)),
             Some(_) | None => Err(refused(self.findings)),
@@ -298,7 +293,7 @@ pub fn notify(sources: &Sources) -> Option<Vec<String>> {
 }
 
 /// Reads a cast id that a person typed; what could leave its folder is refused.
-pub fn cast_id(text: &str) -> Result<RunId, Failure> {
+pub fn cast_id(text: &str) -> Result<RunId> {
     if archive::is_meant(text) {
         return Err(Failure::usage(format!(
             "`{}` is an archive, which is only read: `replay`, `show`, `events`, `why` and `export` open it, and this needs a cast of the project",
@@ -309,7 +304,7 @@ pub fn cast_id(text: &str) -> Result<RunId, Failure> {
 }
 
 /// Checks that the folder of the casts is writable. The journal alone may be writable where its folder is not.
-fn refuse_unwritable(root: &Path) -> Result<(), Failure> {
+fn refuse_unwritable(root: &Path) -> Result<()> {
     let wanted = Access::WRITE_OK | Access::EXEC_OK;
     match rustix::fs::accessat(CWD, root, wanted, AtFlags::EACCESS) {
         // The code that creates the folder reports these errors.
@@ -324,7 +319,7 @@ fn refuse_unwritable(root: &Path) -> Result<(), Failure> {
 
 /// A cast's folder is named after it. Whatever else has that name must stay, and a link would
 /// lead what is written elsewhere.
-pub fn refuse_taken_name(root: &Path, id: &RunId) -> Result<(), Failure> {
+pub fn refuse_taken_name(root: &Path, id: &RunId) -> Result<()> {
     refuse_unwritable(root)?;
     let folder = root.join(id.as_str());
     match folder.symlink_metadata() {
@@ -337,7 +332,7 @@ pub fn refuse_taken_name(root: &Path, id: &RunId) -> Result<(), Failure> {
 }
 
 /// The same for a cast that is to begin: a folder that no cast has made stays as it is, too.
-pub fn refuse_taken_folder(root: &Path, id: &RunId) -> Result<(), Failure> {
+pub fn refuse_taken_folder(root: &Path, id: &RunId) -> Result<()> {
     refuse_taken_name(root, id)?;
     let folder = root.join(id.as_str());
     let Ok(entries) = std::fs::read_dir(&folder) else { return Ok(()) };

@@ -12,7 +12,7 @@ use materia_engine::{
 use materia_safe_fs::Temporary;
 use tokio::sync::mpsc;
 
-use crate::Failure;
+use crate::{Failure, Result};
 
 /// The acts of people on a cast.
 #[derive(Debug, Clone, Default)]
@@ -46,7 +46,7 @@ pub fn play(
     created: RunCreated,
     (runner, observer): (Arc<dyn Runner>, Arc<dyn Observer>),
     acts: Acts,
-) -> Result<Played, Failure> {
+) -> Result<Played> {
     let failed =
         |error: std::io::Error| Failure::storage(format!("nothing can be played: {error}"));
     let folder = Temporary::new("play").map_err(failed)?;

@@ -10,7 +10,7 @@ use materia_engine::{Journal, blocking};
 use materia_kernel::Verdict;
 use serde_json::Value;
 
-use crate::failure::Failure;
+use crate::Result;
 use crate::text::sanitize::one_line;
 
 /// How much of a title is kept.
@@ -42,7 +42,7 @@ struct List {
 
 impl Narrator {
     /// The story of a cast up to now.
-    pub fn so_far(journal: &dyn Journal, id: &RunId) -> Result<Self, Failure> {
+    pub fn so_far(journal: &dyn Journal, id: &RunId) -> Result<Self> {
         Self::walk(journal, id, |_, _| {})
     }
 
@@ -51,7 +51,7 @@ impl Narrator {
         journal: &dyn Journal,
         id: &RunId,
         mut tell: impl FnMut(&Self, &Event),
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self> {
         let mut story = Self::default();
         for record in blocking(journal).behind(id, 0) {
             // What cannot be read here is found where the cast itself is loaded.

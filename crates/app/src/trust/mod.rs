@@ -39,7 +39,7 @@ use materia_compiler::{Loaded, Part, PartKind, Program};
 use materia_contract::{Behavior, Link, Node, Plan, RunCreated, RunId, content_hash};
 use serde_json::json;
 
-use crate::failure::Failure;
+use crate::Result;
 pub use agent_files::AgentFile;
 pub use cases::Case;
 pub use changes::Change;
@@ -95,11 +95,7 @@ impl Gate {
     }
 
     /// Question before a cast starts, if one is needed.
-    pub fn begins(
-        &self,
-        cast: Begins<'_>,
-        warnings: &mut Vec<String>,
-    ) -> Result<Option<Question>, Failure> {
+    pub fn begins(&self, cast: Begins<'_>, warnings: &mut Vec<String>) -> Result<Option<Question>> {
         let Begins { loaded, plan, link, by_choice, agents } = cast;
         let parts = materia_compiler::parts(loaded);
         let needed = materia_compiler::taking_part(&parts, plan, (link, by_choice), agents);
@@ -114,7 +110,7 @@ impl Gate {
         cast: Begun<'_>,
         (loaded, agents): (&Loaded, &[String]),
         warnings: &mut Vec<String>,
-    ) -> Result<Vec<Question>, Failure> {
+    ) -> Result<Vec<Question>> {
         let known = self.store().known(&self.project, warnings);
         let parts = materia_compiler::parts(loaded);
         let is_of_agents =
@@ -148,7 +144,7 @@ impl Gate {
     }
 
     /// The files that these agents would read in the project; none, where no agent is asked.
-    fn read_by(&self, agents: &[String], loaded: &Loaded) -> Result<agent_files::Found, Failure> {
+    fn read_by(&self, agents: &[String], loaded: &Loaded) -> Result<agent_files::Found> {
         if agents.is_empty() {
             return Ok(agent_files::Found::default());
         }

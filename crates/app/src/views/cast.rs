@@ -10,7 +10,7 @@ use materia_kernel::{
 };
 
 use crate::views::next_steps::NextSteps;
-use crate::{Failure, text::grid};
+use crate::{Failure, Result, text::grid};
 
 /// A cast at its end, or as of event `at`.
 pub fn cast(
@@ -19,7 +19,7 @@ pub fn cast(
     project: &str,
     folders: &Folders,
     at: Option<u64>,
-) -> Result<CastView, Failure> {
+) -> Result<CastView> {
     let (report, run) = report_at(journal, id, folders, at)?;
     let created =
         run.created().ok_or_else(|| Failure::storage(format!("cast `{id}` has no beginning")))?;

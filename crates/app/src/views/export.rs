@@ -12,10 +12,10 @@ use materia_engine::{Journal, blocking, why};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::Failure;
 use crate::project::Project;
 use crate::views::event_view::Shown;
 use crate::views::subject::Subject;
+use crate::{Failure, Result};
 use crate::{views as view, views::verify};
 
 /// The form of what is inside the file.
@@ -57,7 +57,7 @@ struct FromArchive {
 }
 
 /// Reads a cast or an archive for a file. The page says that an archive is foreign, and whether it verifies.
-pub fn of_subject(subject: &Subject, project: &Project) -> Result<Export, Failure> {
+pub fn of_subject(subject: &Subject, project: &Project) -> Result<Export> {
     let made = of(subject.journal(), subject.id(), &subject.folders(project))?;
     let Some(archive) = subject.archive() else { return Ok(made) };
     let fault = match verify::replay_archive(archive, None)? {
@@ -80,7 +80,7 @@ struct ExportedFile {
 }
 
 /// Reads a cast for a file. `folders` says where its own files are.
-fn of(journal: &dyn Journal, id: &RunId, folders: &Folders) -> Result<Export, Failure> {
+fn of(journal: &dyn Journal, id: &RunId, folders: &Folders) -> Result<Export> {
     // Folders that are not known keep their names.
     let named = Folders::default();
     // First, for it says whether there is too much.
@@ -106,11 +106,7 @@ fn of(journal: &dyn Journal, id: &RunId, folders: &Folders) -> Result<Export, Fa
     })
 }
 
-fn events(
-    journal: &dyn Journal,
-    id: &RunId,
-    named: &Folders,
-) -> Result<Vec<Box<RawValue>>, Failure> {
+fn events(journal: &dyn Journal, id: &RunId, named: &Folders) -> Result<Vec<Box<RawValue>>> {
     let mut shown = Shown::new(id.clone(), named.clone());
     let mut events = Vec::new();
     let mut bytes = 0_usize;
@@ -150,7 +146,7 @@ fn files(folders: &Folders) -> Vec<ExportedFile> {
 }
 
 /// Puts what a page shows into the page. Nothing inside can end the element it stands in.
-pub fn page(viewer: &str, export: &Export) -> Result<String, Failure> {
+pub fn page(viewer: &str, export: &Export) -> Result<String> {
     let Some((before, behind)) = viewer.split_once(PLACE) else {
         return Err(Failure::storage("the page of this program has no place for a cast"));
     };

@@ -5,8 +5,8 @@ use materia_engine::Journal;
 use materia_journal::FileBlobs;
 
 use crate::archive::{self, Archive, Written};
-use crate::failure::Failure;
 use crate::project::{Found, Project};
+use crate::{Failure, Result};
 
 /// A cast to look at: in a journal of the project, or in an archive.
 pub enum Subject {
@@ -58,7 +58,7 @@ impl Subject {
     }
 
     /// Writes it into an archive without its texts.
-    pub fn write_redacted(&self) -> Result<Written, Failure> {
+    pub fn write_redacted(&self) -> Result<Written> {
         if let Self::Archive(archive) = self {
             archive.refuse_altered()?;
             if archive.is_redacted() {
@@ -69,7 +69,7 @@ impl Subject {
     }
 
     /// Writes it into an archive.
-    pub fn write(&self) -> Result<Written, Failure> {
+    pub fn write(&self) -> Result<Written> {
         match self {
             Self::Cast(found) => {
                 let blobs = FileBlobs::of(&found.root);

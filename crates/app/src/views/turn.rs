@@ -11,15 +11,10 @@ use materia_engine::{Journal, Unfolding, blocking, load_at};
 use serde_json::Value;
 
 use super::files;
-use crate::Failure;
+use crate::{Failure, Result};
 
 /// The turn that began at event `seq`.
-pub fn turn(
-    journal: &dyn Journal,
-    id: &RunId,
-    folders: &Folders,
-    seq: u64,
-) -> Result<TurnView, Failure> {
+pub fn turn(journal: &dyn Journal, id: &RunId, folders: &Folders, seq: u64) -> Result<TurnView> {
     let none = || Failure::resolution(format!("cast `{id}`: no turn began at event {seq}"));
     let before = load_at(journal, id, seq.checked_sub(1).ok_or_else(none)?)?;
     let record = blocking(journal).records(id, seq - 1, 1)?.into_iter().next().ok_or_else(none)?;
@@ -46,7 +41,7 @@ pub fn turns(
     journal: &dyn Journal,
     id: &RunId,
     folders: &Folders,
-) -> Result<BTreeMap<u64, TurnView>, Failure> {
+) -> Result<BTreeMap<u64, TurnView>> {
     let mut unfolding = Unfolding::new(id.clone());
     let mut found: BTreeMap<u64, TurnView> = BTreeMap::new();
     let mut walls: BTreeMap<u64, i64> = BTreeMap::new();
@@ -115,12 +110,7 @@ fn began(
 }
 
 /// Looks for the end of a turn, and notes how it was.
-fn end(
-    journal: &dyn Journal,
-    id: &RunId,
-    began: &Event,
-    view: &mut TurnView,
-) -> Result<(), Failure> {
+fn end(journal: &dyn Journal, id: &RunId, began: &Event, view: &mut TurnView) -> Result<()> {
     let mut left = None;
     let seq = view.seq;
     until(journal, id, began.seq, |event| {
@@ -139,7 +129,7 @@ fn end(
 }
 
 /// The trees that the turn of event `seq` began with and left.
-pub fn trees(journal: &dyn Journal, id: &RunId, seq: u64) -> Result<(String, String), Failure> {
+pub fn trees(journal: &dyn Journal, id: &RunId, seq: u64) -> Result<(String, String)> {
     let refused = |what: &str| Failure::resolution(format!("cast `{id}`: {what} at event {seq}"));
     let none = || refused("no turn in a workspace began");
     let before = seq.checked_sub(1).ok_or_else(none)?;
@@ -174,7 +164,7 @@ fn until(
     id: &RunId,
     after: u64,
     mut is_end: impl FnMut(&Event) -> bool,
-) -> Result<(), Failure> {
+) -> Result<()> {
     for record in blocking(journal).behind(id, after) {
         let record = record?;
         if record.kind.starts_with("turn.") && record.event().is_ok_and(|event| is_end(&event)) {

@@ -7,7 +7,7 @@ use materia_engine::{Journal, blocking};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::failure::Failure;
+use crate::{Failure, Result};
 
 /// The most of a transcript that is read.
 const TRANSCRIPT_BYTES_MAX: u64 = 64 * 1024 * 1024;
@@ -21,7 +21,7 @@ pub struct Which {
 
 impl Which {
     /// Reads `SOCKET` or `SOCKET@VISIT`; nothing means the newest turn of all.
-    pub fn parse(text: Option<&str>) -> Result<Self, Failure> {
+    pub fn parse(text: Option<&str>) -> Result<Self> {
         let Some(text) = text else { return Ok(Self::default()) };
         let Some((socket, visit)) = text.split_once('@') else {
             return Ok(Self { socket: Some(text.to_owned()), visit: None });
@@ -35,7 +35,7 @@ impl Which {
     }
 
     /// The socket of a plan that is meant, if one is.
-    pub fn socket_in(&self, plan: &Plan) -> Result<Option<NodeId>, Failure> {
+    pub fn socket_in(&self, plan: &Plan) -> Result<Option<NodeId>> {
         self.socket.as_deref().map(|name| socket_of(plan, name)).transpose()
     }
 
@@ -89,7 +89,7 @@ pub struct Streams {
 }
 
 /// Finds what the newest turn that is meant has put out.
-pub fn find(journal: &dyn Journal, id: &RunId, which: &Which) -> Result<PrintedTurn, Failure> {
+pub fn find(journal: &dyn Journal, id: &RunId, which: &Which) -> Result<PrintedTurn> {
     let (mut found, mut socket) = (None, None);
     for record in blocking(journal).behind(id, 0) {
         let Ok(event) = record?.event() else { continue };
@@ -127,7 +127,7 @@ pub fn streams(heard: PrintedTurn, folder: &Path) -> Streams {
 }
 
 /// The socket of a plan that a person names by its id, or by its materia where only one runs that.
-pub fn socket_of(plan: &Plan, name: &str) -> Result<NodeId, Failure> {
+pub fn socket_of(plan: &Plan, name: &str) -> Result<NodeId> {
     if let Some((id, _)) = plan.nodes.get_key_value(name) {
         return Ok(id.clone());
     }

@@ -4,7 +4,7 @@
 use materia_contract::{Do, NodeId, Pace};
 use materia_kernel::{Question, Run, paused, question, questions};
 
-use crate::Failure;
+use crate::{Failure, Result};
 
 /// The least of a question's hash that names it.
 const HASH_CHARS_MIN: usize = 8;
@@ -56,7 +56,7 @@ pub fn answers(what: &Do) -> Option<(&NodeId, &str)> {
 }
 
 /// A person's yes to what a socket asks, or to the only one that asks.
-pub fn approve(run: &Run, node: Option<&str>, shown: Option<&str>) -> Result<Do, Failure> {
+pub fn approve(run: &Run, node: Option<&str>, shown: Option<&str>) -> Result<Do> {
     let (node, hash) = meant(run, node, shown)?;
     Ok(Do::Approve { node, hash })
 }
@@ -68,7 +68,7 @@ pub fn deny(
     shown: Option<&str>,
     reason: Option<String>,
     route: bool,
-) -> Result<Do, Failure> {
+) -> Result<Do> {
     let (node, hash) = meant(run, node, shown)?;
     let reason = reason.filter(|reason| !reason.trim().is_empty());
     Ok(Do::Deny { node, hash, reason, route })
@@ -88,7 +88,7 @@ pub fn trigger(
 }
 
 /// The end of a conversation with a multi-turn socket, or with the only one that waits.
-pub fn finish(run: &Run, node: Option<&str>) -> Result<Do, Failure> {
+pub fn finish(run: &Run, node: Option<&str>) -> Result<Do> {
     let waiting: Vec<&NodeId> = paused(run).collect();
     if node.is_none() && waiting.len() > 1 {
         return Err(several(&waiting));
@@ -97,11 +97,7 @@ pub fn finish(run: &Run, node: Option<&str>) -> Result<Do, Failure> {
 }
 
 /// The socket that is meant, and its newest question.
-fn meant(
-    run: &Run,
-    node: Option<&str>,
-    shown: Option<&str>,
-) -> Result<(NodeId, Option<String>), Failure> {
+fn meant(run: &Run, node: Option<&str>, shown: Option<&str>) -> Result<(NodeId, Option<String>)> {
     let node = match node {
         Some(node) => NodeId::new(node),
         None => only(run)?,
@@ -111,7 +107,7 @@ fn meant(
 }
 
 /// The only socket that asks something. What was refused already comes second.
-fn only(run: &Run) -> Result<NodeId, Failure> {
+fn only(run: &Run) -> Result<NodeId> {
     let all: Vec<Question<'_>> = questions(run).collect();
     let open: Vec<&NodeId> = all.iter().filter(|it| !it.denied).map(|it| it.node).collect();
     let any: Vec<&NodeId> = all.iter().map(|it| it.node).collect();

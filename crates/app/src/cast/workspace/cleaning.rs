@@ -11,12 +11,12 @@ use materia_safe_fs::Folder;
 use materia_workspace::{Listed, Opened, Place};
 
 use super::{failure, result};
-use crate::failure::Failure;
 use crate::project::Project;
+use crate::{Failure, Result};
 
 /// Removes workspaces, branches and refs of completed or aborted casts of a project that nothing needs any more, and
 /// temporary folders. A branch that is not merged stays, and so does a cast that can go on.
-pub fn clean(project: &Project, ended_before: Micros, dry_run: bool) -> Result<Cleaned, Failure> {
+pub fn clean(project: &Project, ended_before: Micros, dry_run: bool) -> Result<Cleaned> {
     let mut cleaned = Cleaned { dry_run, ..Cleaned::default() };
     if let Some(state_dir) = project.state_dir.clone() {
         let listed = materia_workspace::list(&state_dir).map_err(|fault| failure(&fault))?;
@@ -65,11 +65,7 @@ pub fn clean(project: &Project, ended_before: Micros, dry_run: bool) -> Result<C
 
 /// Removes transcripts of agents whose casts ended long enough ago. One that another cast has too, such as a fork,
 /// stays as long as that one.
-fn old_transcripts(
-    project: &Project,
-    before: Micros,
-    cleaned: &mut Cleaned,
-) -> Result<(), Failure> {
+fn old_transcripts(project: &Project, before: Micros, cleaned: &mut Cleaned) -> Result<()> {
     for (root, journal) in project.journals()? {
         // Nothing is removed from servers: they deny it.
         if journal.is_foreign() || journal.is_remote() {
@@ -111,10 +107,7 @@ fn old_transcripts(
 }
 
 /// When the last event of a cast came, and the transcripts that its turns left.
-fn transcripts(
-    journal: &dyn Journal,
-    id: &RunId,
-) -> Result<(Micros, Vec<(String, BlobHash)>), Failure> {
+fn transcripts(journal: &dyn Journal, id: &RunId) -> Result<(Micros, Vec<(String, BlobHash)>)> {
     let (mut last, mut found) = (0, Vec::new());
     for record in blocking(journal).behind(id, 0) {
         let record = record?;
@@ -131,7 +124,7 @@ fn transcripts(
 }
 
 /// How a cast ended, where it ended long enough ago. One of a foreign journal is left alone.
-fn ended(project: &Project, id: &RunId, before: Micros) -> Result<Option<CastStatus>, Failure> {
+fn ended(project: &Project, id: &RunId, before: Micros) -> Result<Option<CastStatus>> {
     let Ok(found) = project.find(id) else { return Ok(None) };
     if found.is_foreign() {
         return Ok(None);
@@ -153,7 +146,7 @@ struct Leftover<'a> {
 }
 
 impl Leftover<'_> {
-    fn clean(self, status: CastStatus, cleaned: &mut Cleaned) -> Result<(), Failure> {
+    fn clean(self, status: CastStatus, cleaned: &mut Cleaned) -> Result<()> {
         let Some(repository) = self.repository else { return Ok(()) };
         let branch = materia_workspace::published(repository, self.id.as_str());
         let branch = branch.map_err(|fault| failure(&fault))?;
@@ -217,7 +210,7 @@ fn is_unchanged(workspace: &materia_workspace::Workspace) -> bool {
         && workspace.diff(base, &look.tree, none).is_ok_and(|diff| diff.files.is_empty())
 }
 
-fn remove(place: &Place) -> Result<(), Failure> {
+fn remove(place: &Place) -> Result<()> {
     match materia_workspace::open(place).map_err(|fault| failure(&fault))? {
         Opened::Here(workspace) | Opened::CheckoutGone(workspace) => {
             workspace.remove().map_err(|fault| failure(&fault))

@@ -18,8 +18,8 @@ use materia_contract::{
 };
 use materia_engine::{Journal, blocking};
 
-use crate::Failure;
 use crate::proof::play::Acts;
+use crate::{Failure, Result};
 use answers::Ending;
 pub use answers::Given;
 use clock::Clock;
@@ -74,7 +74,7 @@ struct Reading {
 }
 
 /// Reads a cast.
-pub fn read(journal: &dyn Journal, id: &RunId) -> Result<Recorded, Failure> {
+pub fn read(journal: &dyn Journal, id: &RunId) -> Result<Recorded> {
     let broken = |error: String| Failure::storage(format!("cast `{id}` cannot be read: {error}"));
     let mut reading: Option<Reading> = None;
     let mut decision: Option<(Decided, Vec<Event>)> = None;

@@ -13,9 +13,9 @@ use materia_contract::{EventBody, NodeId, PromptLayer, TurnStarted};
 use materia_engine::{Unfolding, blocking};
 use serde_json::Value;
 
-use crate::failure::Failure;
 use crate::project::{Found, Project};
 use crate::text::sanitize;
+use crate::{Failure, Result};
 use history::{History, runtime};
 pub use text::told;
 use tile::tile;
@@ -29,7 +29,7 @@ pub fn turn(
     found: &Found,
     socket: &NodeId,
     visit: Option<u32>,
-) -> Result<BlameBody, Failure> {
+) -> Result<BlameBody> {
     let mut last: Option<BlamedTurn> = None;
     let history = read(project, found, |history, seq, node, started, input| {
         if node == socket && visit.is_none_or(|visit| visit == started.visit) {
@@ -50,7 +50,7 @@ pub fn turn(
 }
 
 /// Traces a variable to the turn that set it, and that turn to the turns that its prompt comes from.
-pub fn variable(project: &Project, found: &Found, path: &str) -> Result<BlameBody, Failure> {
+pub fn variable(project: &Project, found: &Found, path: &str) -> Result<BlameBody> {
     let path = path.strip_prefix("state.").unwrap_or(path);
     let mut turns: BTreeMap<u64, BlamedTurn> = BTreeMap::new();
     let history = read(project, found, |history, seq, node, started, input| {
@@ -102,7 +102,7 @@ fn read(
     project: &Project,
     found: &Found,
     mut each: impl FnMut(&History, u64, &NodeId, &TurnStarted, Option<&Value>),
-) -> Result<History, Failure> {
+) -> Result<History> {
     let (journal, id) = (found.journal(), &found.id);
     let mut unfolding = Unfolding::new(id.clone());
     let mut history = History::default();

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::normalize::Own;
 use super::{Side, compared};
-use crate::Failure;
+use crate::Result;
 
 /// The most of one text that is kept.
 const TEXT_BYTES_MAX: usize = 64 << 10;
@@ -59,7 +59,7 @@ impl Words {
 }
 
 /// The casts that one has its history from, itself first, each with the last event that it has of it.
-pub(super) fn lineage(side: &Side<'_>) -> Result<Vec<(RunId, u64)>, Failure> {
+pub(super) fn lineage(side: &Side<'_>) -> Result<Vec<(RunId, u64)>> {
     let mut found = vec![(side.id.clone(), u64::MAX)];
     let (mut id, mut upto) = (side.id.clone(), u64::MAX);
     while found.len() < LINEAGE_MAX {
@@ -76,7 +76,7 @@ pub(super) fn lineage(side: &Side<'_>) -> Result<Vec<(RunId, u64)>, Failure> {
 }
 
 /// Reads what a cast did behind an event.
-pub(super) fn cast(side: &Side<'_>, after: u64) -> Result<Read, Failure> {
+pub(super) fn cast(side: &Side<'_>, after: u64) -> Result<Read> {
     let told = report(side.journal, side.id, &side.folders)?;
     let mut unfolding = Unfolding::new(side.id.clone());
     let mut turns: Vec<TurnRead> = Vec::new();
