@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use materia_contract::body::{Cleaned, CleanedItem};
 use materia_contract::time::Micros;
-use materia_contract::{BlobHash, CastStatus, OfTurn, RunId};
-use materia_engine::{Journal, blocking};
+use materia_contract::{BlobHash, CastStatus, RunId};
+use materia_engine::{Journal, blocking, named_by};
 use materia_journal::FileBlobs;
 use materia_safe_fs::Folder;
 use materia_workspace::{Listed, Opened, Place};
@@ -116,9 +116,8 @@ fn transcripts(journal: &dyn Journal, id: &RunId) -> Result<(Micros, Vec<(String
             continue;
         }
         let Ok(event) = record.event() else { continue };
-        let report = event.body.of_turn().and_then(OfTurn::end).and_then(|end| end.report);
-        let transcript = report.and_then(|report| report.transcript.as_ref());
-        found.extend(transcript.and_then(|it| Some((it.path.clone(), BlobHash::parse(&it.hash)?))));
+        let left = named_by(&event).into_iter().filter(|left| left.is_transcript);
+        found.extend(left.filter_map(|left| Some((left.path, BlobHash::parse(&left.hash)?))));
     }
     Ok((last, found))
 }
