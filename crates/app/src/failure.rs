@@ -2,11 +2,14 @@
 //!
 //! The command line turns them into exit statuses, the server into HTTP statuses.
 
-use materia_contract::{Finding, Refusal, RefusalCode};
+use materia_contract::{EventError, Finding, Refusal, RefusalCode};
 use materia_engine::{ClaimError, EngineError, LoadError, PostError, ReadError};
 use materia_journal::OpenError;
 
 use crate::options::Contradiction;
+
+/// The result of what was asked for, or why it was not done.
+pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
 /// Why something was not done.
 #[derive(Debug, thiserror::Error)]
@@ -120,6 +123,12 @@ impl From<OpenError> for Failure {
 
 impl From<ReadError> for Failure {
     fn from(error: ReadError) -> Self {
+        Self::storage(error.to_string())
+    }
+}
+
+impl From<EventError> for Failure {
+    fn from(error: EventError) -> Self {
         Self::storage(error.to_string())
     }
 }

@@ -28,7 +28,7 @@ pub mod trust;
 pub mod views;
 
 pub use cast::host::Host;
-pub use failure::Failure;
+pub use failure::{Failure, Result};
 pub use materia_safe_fs::Typed;
 pub use options::RunOptions;
 pub use project::{Found, Project};

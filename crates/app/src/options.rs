@@ -38,13 +38,11 @@ pub struct RunOptions {
 
 impl RunOptions {
     /// Write mode of the turns.
-    #[must_use]
     pub fn mode(&self) -> GlobalMode {
         if self.planning { GlobalMode::Planning } else { GlobalMode::Implementation }
     }
 
     /// Whether turns start by themselves.
-    #[must_use]
     pub fn pace(&self) -> Pace {
         if self.interactive { Pace::Interactive } else { Pace::Auto }
     }

@@ -14,7 +14,7 @@ use crate::args::{Global, RunOptions};
 use crate::begin;
 use crate::detach;
 use crate::event_text;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::findings;
 use crate::interactive::{self, NextAct};
 use crate::journals;
@@ -43,13 +43,13 @@ impl Continuation<'_> {
         &self,
         terminal: &mut Terminal,
         choose: impl FnOnce(&Run) -> Result<Do, Failure>,
-    ) -> Result<Exit, Failure> {
+    ) -> Ended {
         let exit = self.once(terminal, choose)?;
         self.converse(exit, terminal)
     }
 
     /// Asks on the terminal what a cast asks that has come to rest, and carries it on with the answers.
-    pub(crate) fn converse(&self, exit: Exit, terminal: &mut Terminal) -> Result<Exit, Failure> {
+    pub(crate) fn converse(&self, exit: Exit, terminal: &mut Terminal) -> Ended {
         let asks = !self.options.no_input && !self.options.detach;
         let exit = if asks { interactive::go_on(self, exit, terminal)? } else { exit };
         let fails = exit == Exit::Unsatisfied && self.options.strict_end;
@@ -61,7 +61,7 @@ impl Continuation<'_> {
         &self,
         terminal: &mut Terminal,
         choose: impl FnOnce(&Run) -> Result<Do, Failure>,
-    ) -> Result<Exit, Failure> {
+    ) -> Ended {
         let (project, found) = Project::with_cast(self.id, self.global)?;
         let found = journals::own(&project, found, self.options.trust_journal, terminal)?;
         let mut question = None;
@@ -92,7 +92,7 @@ impl Continuation<'_> {
     }
 
     /// Shows a cast that rests, and leaves it as it is.
-    pub(crate) fn as_it_is(&self, terminal: &mut Terminal) -> Result<Exit, Failure> {
+    pub(crate) fn as_it_is(&self, terminal: &mut Terminal) -> Ended {
         let (project, found) = Project::with_cast(self.id, self.global)?;
         let folders = project.folders(&found.root, &found.id);
         let report = materia_engine::report(found.journal(), &found.id, &folders)?;
@@ -110,7 +110,7 @@ impl Continuation<'_> {
         held: Held,
         words: Option<String>,
         terminal: &mut Terminal,
-    ) -> Result<Exit, Failure> {
+    ) -> Ended {
         let options = self.options;
         let (configured, _) = materia_compiler::load(&project.sources);
         let (going_on, rest) = held
@@ -151,13 +151,13 @@ impl NextAct for Continuation<'_> {
         Ok(asks)
     }
 
-    fn does(&self, what: Do, terminal: &mut Terminal) -> Result<Exit, Failure> {
+    fn does(&self, what: Do, terminal: &mut Terminal) -> Ended {
         self.once(terminal, |_| Ok(what))
     }
 }
 
 /// Notes a step and carries nothing on (D59).
-fn note(project: &Project, held: Held, terminal: &mut Terminal) -> Result<Exit, Failure> {
+fn note(project: &Project, held: Held, terminal: &mut Terminal) -> Ended {
     let said = matches!(held.what, Do::Say { .. });
     let (noted, report) = held.note(project, &run::supervisor()?)?;
     let id = &report.cast_id;
@@ -182,7 +182,7 @@ fn answered_question(what: &Do) -> Option<String> {
 }
 
 /// Prints how the process that drives the cast handled the command.
-fn show_told(told: &Told, terminal: &mut Terminal) -> Result<Exit, Failure> {
+fn show_told(told: &Told, terminal: &mut Terminal) -> Ended {
     let id = &told.cast_id;
     match told.events.as_deref() {
         Some([first, ..]) => terminal.say(format_args!(

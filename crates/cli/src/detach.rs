@@ -10,9 +10,10 @@ use materia_contract::api::{CastSummary, DriveBody};
 use materia_contract::{Command, RunId};
 use materia_journal::Views;
 use serde::Serialize;
+use tokio::runtime::Builder;
 
 use crate::background;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::project::Project;
 use crate::run;
 use crate::terminal::Terminal;
@@ -24,7 +25,7 @@ pub(crate) fn go(
     provider: Option<&str>,
     detach: bool,
     terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+) -> Ended {
     if !detach {
         return run::go(drive, project, terminal);
     }
@@ -63,7 +64,7 @@ pub(crate) fn go(
 }
 
 /// Prints the summary of a cast as JSON, or its id.
-fn print(terminal: &mut Terminal, id: &RunId, summary: &impl Serialize) -> Result<Exit, Failure> {
+fn print(terminal: &mut Terminal, id: &RunId, summary: &impl Serialize) -> Ended {
     if terminal.json {
         terminal.data(summary)?;
     } else {
@@ -79,7 +80,7 @@ fn to_workers(
     journal: &NatsJournal,
     provider: Option<&str>,
     terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+) -> Ended {
     let (id, needs) = (drive.id.clone(), worker::Needs::of(project, &mut drive));
     let command = leave(drive)?;
     let handed = worker::hand_over(project, journal, &id, (command, provider), needs)?;
@@ -99,10 +100,7 @@ fn to_workers(
 /// Stores a cast for another process. Returns the command that this process must apply.
 fn leave(drive: Drive) -> Result<Command, Failure> {
     let views = Arc::new(Views::start(&drive.root, &drive.folders));
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::Broken(format!("cannot start: {error}")))?;
+    let runtime = run::runtime(Builder::new_current_thread())?;
     let command = runtime.block_on(drive.leave(views.clone()))?;
     // If the files beside the journal cannot be written now, the driver of the cast writes them later.
     let _ = views.flush();

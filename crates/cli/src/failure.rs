@@ -44,6 +44,9 @@ impl Exit {
     }
 }
 
+/// How a command ended.
+pub(crate) type Ended = Result<Exit, Failure>;
+
 /// Why a command did not come to its end.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {

@@ -5,7 +5,7 @@ use std::io::BufRead as _;
 use materia_app::views::questions::{Approval, Asks};
 use materia_contract::{Do, NodeId};
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::sanitize::clean;
 use crate::terminal::Terminal;
 
@@ -14,15 +14,11 @@ pub(crate) trait NextAct {
     /// Present question of the cast.
     fn asks(&self) -> Result<Option<Asks>, Failure>;
     /// Applies a command to it, and drives it until it rests.
-    fn does(&self, what: Do, terminal: &mut Terminal) -> Result<Exit, Failure>;
+    fn does(&self, what: Do, terminal: &mut Terminal) -> Ended;
 }
 
 /// Asks the user the questions of the cast and continues it with each answer, until the user gives none.
-pub(crate) fn go_on(
-    cast: &impl NextAct,
-    exit: Exit,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn go_on(cast: &impl NextAct, exit: Exit, terminal: &mut Terminal) -> Ended {
     let mut exit = exit;
     while exit == Exit::Waiting
         && terminal.can_ask

@@ -1,6 +1,7 @@
 //! Driving a run in this process, with a person who watches: what every command that starts a run or carries one
 //! on shares.
 
+use std::borrow::BorrowMut;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,11 +12,12 @@ use materia_app::cast::worker;
 use materia_contract::{CastReport, CastStatus};
 use materia_engine::{AppendError, DriveError, Observer, on_own_thread};
 use materia_journal::Views;
+use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::answer;
 use crate::event_text;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::live::{Live, Observers};
 use crate::narrator::Narrator;
 use crate::next_command;
@@ -27,23 +29,18 @@ use crate::terminal::Terminal;
 /// How long those who listened may take to end.
 const EARS_PATIENCE: Duration = Duration::from_secs(5);
 
+/// A runtime with clock, signals and sockets.
+pub(crate) fn runtime(mut builder: impl BorrowMut<Builder>) -> Result<Runtime, Failure> {
+    let runtime = builder.borrow_mut().enable_all().build();
+    runtime.map_err(|error| Failure::Broken(format!("cannot start: {error}")))
+}
+
 /// Drives a run until it rests, and shows how it rests.
-pub(crate) fn go(
-    drive: Drive,
-    project: &Project,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::Broken(format!("cannot start: {error}")))?;
+pub(crate) fn go(drive: Drive, project: &Project, terminal: &mut Terminal) -> Ended {
+    let runtime = self::runtime(Builder::new_current_thread())?;
     // The run has that thread to itself, and may block on the disk. Signals and requests of other processes are
     // handled on another thread.
-    let ears = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::Broken(format!("cannot start: {error}")))?;
+    let ears = self::runtime(Builder::new_multi_thread().worker_threads(1))?;
     let views = Arc::new(Views::start(&drive.root, &drive.folders));
     let mut story = Narrator::default();
     if drive.goes_on() {
@@ -106,7 +103,7 @@ fn conclude(
     project: &Project,
     interrupted: bool,
     terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+) -> Ended {
     let report = match driven.outcome()? {
         Outcome::Rests(report) => *report,
         Outcome::BrokeOff {

@@ -54,7 +54,6 @@ impl Source for Layer {
 
 impl Layer {
     /// Its text without a byte order mark; empty if it could not be read.
-    #[must_use]
     pub fn text(&self) -> &str {
         match &self.content {
             LayerContent::File(text, _) => text,
@@ -63,7 +62,6 @@ impl Layer {
     }
 
     /// The blake3 hash of its bytes, in hexadecimal.
-    #[must_use]
     pub fn hash(&self) -> String {
         match &self.content {
             LayerContent::File(_, hash) => hash.clone(),
@@ -72,13 +70,11 @@ impl Layer {
     }
 
     /// The command that its `notify` names, if that is a list of words.
-    #[must_use]
     pub fn notify(&self) -> Option<Vec<String>> {
         self.field("notify")
     }
 
     /// A field of the document, where it can be read.
-    #[must_use]
     pub fn field<T: serde::de::DeserializeOwned>(&self, name: &str) -> Option<T> {
         let document = crate::read::document(self.text(), 0, &mut Faults::default())?;
         serde_json::from_value(document.get(name)?.clone()).ok()
@@ -156,34 +152,29 @@ impl WordFiles {
 
 impl Loaded {
     /// The scripts in the user's profile, if one is known.
-    #[must_use]
     pub fn shelf(&self) -> Option<ScriptStore> {
         let profile = self.profile_dir.as_deref()?;
         Some(ScriptStore::over(self.original_profile_dir.as_deref(), profile))
     }
 
     /// The layer that a materia comes from.
-    #[must_use]
     pub fn materia_layer(&self, name: &str) -> Option<&Layer> {
         let pointer = crate::locate::pointer(["materia", name]);
         self.origins.of(&pointer).map(|layer| &self.layers[layer])
     }
 
     /// The layer that chooses the active loadout.
-    #[must_use]
     pub fn active_layer(&self) -> Option<&Layer> {
         self.origins.of("/activeLoadout").map(|layer| &self.layers[layer])
     }
 
     /// The layer that the settings of an agent come from.
-    #[must_use]
     pub fn agent_layer(&self, name: &str) -> Option<&Layer> {
         let pointer = crate::locate::pointer(["agents", name]);
         self.origins.of(&pointer).map(|layer| &self.layers[layer])
     }
 
     /// The layer that a loadout comes from.
-    #[must_use]
     pub fn loadout_layer(&self, name: &str) -> Option<&Layer> {
         let pointer = crate::locate::pointer(["loadouts", name]);
         self.origins.of(&pointer).map(|layer| &self.layers[layer])
@@ -191,7 +182,6 @@ impl Loaded {
 }
 
 /// The strongest file of the user's profile, if there is one that can be read.
-#[must_use]
 pub fn profile(sources: &Sources) -> Option<Layer> {
     let files = sources.candidates_with(std::iter::empty());
     let file = files.into_iter().rfind(|file| file.kind == LayerKind::Profile)?;
@@ -203,14 +193,12 @@ pub fn profile(sources: &Sources) -> Option<Layer> {
 ///
 /// A document with errors is loaded as far as it makes sense, so that [`check`](crate::check)
 /// can find the rest; nothing may be run from it.
-#[must_use]
 pub fn load(sources: &Sources) -> (Loaded, Vec<Finding>) {
     load_over(Lowest::shipped(), sources, &BTreeMap::new())
 }
 
 /// The same with these texts in the place of what the files of their names hold, for an editor that has not saved
 /// them. A file of the project that is not there yet may be among them; other names mean nothing.
-#[must_use]
 pub fn load_given(sources: &Sources, given: &BTreeMap<String, String>) -> (Loaded, Vec<Finding>) {
     load_over(Lowest::shipped(), sources, given)
 }

@@ -11,7 +11,6 @@ use jsonc_parser::common::Ranged;
 use crate::syntax::parse;
 
 /// The bytes of the value that `pointer` names, if the text is a document that has it.
-#[must_use]
 pub fn span(text: &str, pointer: &str) -> Option<Range<usize>> {
     let document = parse(text).ok()??;
     find(&document, pointer).map(|found| found.value)
@@ -19,14 +18,12 @@ pub fn span(text: &str, pointer: &str) -> Option<Range<usize>> {
 
 /// The bytes of the key under which the value stands, quotes included; `None` where the value
 /// is an element of a list or the whole document.
-#[must_use]
 pub fn key_span(text: &str, pointer: &str) -> Option<Range<usize>> {
     let document = parse(text).ok()??;
     find(&document, pointer)?.key
 }
 
 /// Line and column of a byte offset, both from 1, the column in characters.
-#[must_use]
 pub fn line_column(text: &str, offset: usize) -> (u32, u32) {
     let offset = text.floor_char_boundary(offset);
     let before = &text[..offset];

@@ -24,7 +24,6 @@ pub const NOT_OF_AGENTS: [&str; 2] = [".pi/pi-materia", ".pi/pi-materia.json"];
 
 /// The folder that casts are kept in, absolute. Where the configured one is refused, this is
 /// the default: reading from there does no harm.
-#[must_use]
 pub fn artifact_dir(loaded: &Loaded) -> PathBuf {
     let configured = loaded.config.artifact_dir.as_deref();
     let configured = configured.filter(|dir| artifact_fault(loaded, dir).is_none());
@@ -33,7 +32,6 @@ pub fn artifact_dir(loaded: &Loaded) -> PathBuf {
 }
 
 /// The folder that casts are kept in, as the user's and the project's files have it. Nothing shipped names one.
-#[must_use]
 pub fn artifact_root(sources: &Sources) -> PathBuf {
     artifact_dir(&load_over(Lowest::empty(), sources, &BTreeMap::new()).0)
 }
@@ -62,7 +60,6 @@ pub fn own_workspaces(loaded: &Loaded) -> Vec<(Option<&str>, String)> {
 }
 
 /// Findings about places that ask for workspaces which cannot be had, each with its reason.
-#[must_use]
 pub fn refused_workspaces(loaded: &Loaded, refused: &[(String, String)]) -> Vec<Finding> {
     let mut faults = Faults::default();
     for (pointer, reason) in refused {
@@ -122,7 +119,6 @@ pub(crate) fn check_folders(loaded: &Loaded, faults: &mut Faults) {
 
 /// Fault of a folder that turns may write to in Planning mode, if there is one. It may only hold documents: write
 /// access to a repository allows running programs, and write access to a journal allows forging it.
-#[must_use]
 pub fn unfit_doc_root(loaded: &Loaded, dir: &str) -> Option<&'static str> {
     let project = &loaded.project_dir;
     if let Some(what) = outside(project, dir) {

@@ -26,7 +26,6 @@ pub const SCHEMAS: &[(&str, &str)] = &[
 ];
 
 /// The text of a schema.
-#[must_use]
 pub fn schema(name: &str) -> Option<&'static str> {
     SCHEMAS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }

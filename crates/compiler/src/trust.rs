@@ -18,14 +18,12 @@ use crate::part::{Part, PartKind, Program};
 
 impl Part {
     /// The hash of what matters of it: blake3, in hexadecimal.
-    #[must_use]
     pub fn hash(&self) -> String {
         content_hash(&self.content)
     }
 }
 
 /// Every part of the project's own files.
-#[must_use]
 pub fn parts(loaded: &Loaded) -> Vec<Part> {
     loaded.parts.get_or_init(|| find(loaded)).clone()
 }
@@ -102,7 +100,6 @@ fn settings(loaded: &Loaded) -> Vec<Part> {
 /// and `agents` are those that would be asked.
 ///
 /// Every setting has a say, also in a run of shipped utilities: what they write and where may come from it.
-#[must_use]
 pub fn taking_part<'p>(
     parts: &'p [Part],
     plan: &Plan,
@@ -167,7 +164,6 @@ fn put_words(loaded: &Loaded, layer: &Layer, prompt: &mut Value) {
 }
 
 /// The program that a utility starts, as it would run, whichever layer defines it.
-#[must_use]
 pub fn materia_program(loaded: &Loaded, name: &str) -> Option<Program> {
     let doc = loaded.config.materia.get(name)?;
     let layer = loaded.materia_layer(name)?;

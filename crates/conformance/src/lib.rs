@@ -75,7 +75,6 @@ pub struct Author<'a> {
 
 impl Verdict {
     /// Whether all was as expected.
-    #[must_use]
     pub fn passed(&self) -> bool {
         self.failures.is_empty()
     }
@@ -124,7 +123,6 @@ pub fn read(path: &Path) -> Result<Vec<CaseFile>, NoCases> {
 
 /// Runs these cases with `binary`, in folders of their own beneath `scratch`; the verdicts are in their order. `journal` is
 /// where their casts are kept: on NATS servers each case has a space of its own, as its folder is its own.
-#[must_use]
 pub fn run(
     cases: &[CaseFile],
     binary: &Path,
@@ -136,7 +134,6 @@ pub fn run(
 
 /// Runs cases of an author: they need no requirements, run on the author's project where they have no configuration,
 /// and say which ways they take.
-#[must_use]
 pub fn run_own(
     cases: &[CaseFile],
     binary: &Path,
@@ -147,7 +144,6 @@ pub fn run_own(
 }
 
 /// How many cases show each requirement, in the order of letters, then numbers.
-#[must_use]
 pub fn coverage(verdicts: &[Verdict]) -> Vec<(&str, usize)> {
     let mut counts: BTreeMap<(String, u32, &str), usize> = BTreeMap::new();
     for requirement in verdicts.iter().flat_map(|verdict| &verdict.requirements) {

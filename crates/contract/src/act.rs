@@ -1,6 +1,6 @@
 //! Acts on a run: by a person, a program or the timeline of a script.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
@@ -19,19 +19,16 @@ impl Actor {
     pub const TIMELINE: Self = Self(std::borrow::Cow::Borrowed("timeline"));
 
     /// A person at a terminal, the default actor.
-    #[must_use]
     pub fn person() -> Self {
         Self::PERSON
     }
 
     /// An actor of that name.
-    #[must_use]
     pub fn named(name: impl Into<String>) -> Self {
         Self(std::borrow::Cow::Owned(name.into()))
     }
 
     /// The name.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -39,6 +36,7 @@ impl Actor {
 
 /// One thing done to a run, by a person, a program or a timeline: the one vocabulary of the command
 /// line, the inbox, recorded inputs, suggestions and timelines.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "do", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Do {
@@ -55,13 +53,11 @@ pub enum Do {
         /// The node.
         node: NodeId,
         /// An extra message for the turn, beside its inputs.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
         /// Whether the question of the node is answered with yes, too.
         #[serde(default, skip_serializing_if = "is_false")]
         approve: bool,
         /// The question that was shown; otherwise the newest.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         hash: Option<String>,
     },
     /// Allows the turn that waits at a node.
@@ -69,7 +65,6 @@ pub enum Do {
         /// The node.
         node: NodeId,
         /// The question that was shown; otherwise the newest.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         hash: Option<String>,
     },
     /// Refuses the turn that waits at a node. Its inputs are kept, unless the refusal is to lead on.
@@ -77,10 +72,8 @@ pub enum Do {
         /// The node.
         node: NodeId,
         /// The question that was shown; otherwise the newest.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         hash: Option<String>,
         /// Why, in a person's words.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
         /// Whether the runtime answers the turn itself with `satisfied: false` and the reason, so that
         /// the run goes on. It needs an edge that is guarded by `not_satisfied`.
@@ -104,7 +97,6 @@ pub enum Do {
     /// Says something to a node.
     Say {
         /// The node; where it is left out, the one that waits.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         node: Option<NodeId>,
         /// The message.
         text: String,
@@ -112,7 +104,6 @@ pub enum Do {
     /// Finishes a multi-turn node.
     Continue {
         /// The node; where it is left out, the one that waits.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         node: Option<NodeId>,
     },
     /// Changes what the run may spend.
@@ -131,7 +122,6 @@ pub enum Do {
     Resume {
         /// The pace from now on. Where it is left out, a run that a person had paused goes on by
         /// itself, and one that merely lost its process keeps its pace.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pace: Option<Pace>,
     },
     /// Tries the failed turn again.
@@ -141,47 +131,40 @@ pub enum Do {
     /// Ends the current item of a loop as not satisfied, and moves on.
     Skip {
         /// The loop; where it is left out, the innermost one that is at work on an item.
-        #[serde(rename = "loop", default, skip_serializing_if = "Option::is_none")]
+        #[serde(rename = "loop")]
         region: Option<String>,
         /// Why, in a person's words.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
     /// Stops the run for now, so that it can be carried on.
     Stop {
         /// A sentence for later readers.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
     },
     /// Ends the run for good.
     Abort {
         /// The person or the reason.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
 }
 
 impl Do {
     /// Asks for a turn of a node, and for nothing else.
-    #[must_use]
     pub fn trigger(node: NodeId, message: Option<String>) -> Self {
         Self::Trigger { node, message, approve: false, hash: None }
     }
 
     /// Answers the newest question of a node with yes.
-    #[must_use]
     pub fn approve(node: NodeId) -> Self {
         Self::Approve { node, hash: None }
     }
 
     /// Answers the newest question of a node with no.
-    #[must_use]
     pub fn deny(node: NodeId) -> Self {
         Self::Deny { node, hash: None, reason: None, route: false }
     }
 
     /// Its name, as it is written.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
             Self::Offer { .. } => "offer",
@@ -206,7 +189,6 @@ impl Do {
     }
 
     /// Whether it can be decided together with other inputs of one instant (D7). All others are decided alone.
-    #[must_use]
     pub fn is_of_an_instant(&self) -> bool {
         match self {
             Self::Offer { .. }
@@ -231,7 +213,6 @@ impl Do {
     }
 
     /// Whether a timeline may do it. What does not belong to an instant stands alone at its instant there.
-    #[must_use]
     pub fn may_be_scripted(&self) -> bool {
         let alone = matches!(
             self,
@@ -255,13 +236,11 @@ impl Do {
     }
 
     /// Whether it can set a run going again that has ended.
-    #[must_use]
     pub fn revives(&self) -> bool {
         matches!(self, Self::Recast | Self::Revive | Self::Skip { .. })
     }
 
     /// Whether the turns in flight end on its account.
-    #[must_use]
     pub fn ends_turns(&self) -> bool {
         matches!(self, Self::Stop { .. } | Self::Abort { .. })
     }
@@ -274,32 +253,27 @@ fn is_false(flag: &bool) -> bool {
 }
 
 /// The content of an offered payload.
+#[omit_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Offered {
     /// Its identity; derived where it is left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload_id: Option<Uuid>,
     /// Kind of the payload; `message` by default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<EnvelopeKind>,
     /// Text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// A parsed value.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structured: Option<Value>,
     /// Things that travel with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<crate::ArtifactRef>,
     /// The verdict of its source.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<PayloadStatus>,
 }
 
 impl Offered {
     /// The content, without the id and the kind.
-    #[must_use]
     pub fn content(&self) -> crate::PayloadContent {
         crate::PayloadContent {
             message: self.message.clone(),

@@ -139,7 +139,6 @@ pub const ACP: Capabilities = Capabilities {
 pub const AGENTS: [Capabilities; 5] = [CLAUDE, CODEX, GEMINI, PI, ACP];
 
 /// The row of an agent, by the name authors write.
-#[must_use]
 pub fn capabilities(name: &str) -> Option<&'static Capabilities> {
     AGENTS.iter().find(|row| row.name == name)
 }

@@ -1,11 +1,12 @@
 //! Conformance cases: expected behaviour as data, readable without the code.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// One case.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Case {
@@ -15,10 +16,8 @@ pub struct Case {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requirements: Vec<String>,
     /// The project's configuration: an object, or a string for text that is no JSON.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config: Option<Value>,
     /// Answers for agent turns.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<Value>,
     /// Files that lie in the project: path to content.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
@@ -29,7 +28,6 @@ pub struct Case {
     /// The arguments of `materia`.
     pub args: Vec<String>,
     /// Standard input of the command.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
     /// The expected result.
     pub expect: Value,
@@ -39,13 +37,13 @@ pub struct Case {
 }
 
 /// A further command of a case.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Step {
     /// The arguments of `materia`.
     pub args: Vec<String>,
     /// Standard input of the command.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
     /// The expected result.
     pub expect: Value,

@@ -2,7 +2,7 @@
 //!
 //! The command line, the inbox and the server use the same shape.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
@@ -12,18 +12,17 @@ use crate::{Actor, Do, content_hash};
 pub const COMMAND_ID_BYTES_MAX: usize = 200;
 
 /// A command to a run.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Command {
     /// Its name, given by the sender: the same command with the same id acts once, however often it is
     /// sent. Where it is left out, one is made.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<CommandId>,
     /// The sender.
     #[serde(default = "Actor::person")]
     pub actor: Actor,
     /// The last event that the sender knows of. If the run has gone on since, nothing is done.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_seq: Option<u64>,
     /// The act.
     #[serde(flatten)]
@@ -32,13 +31,11 @@ pub struct Command {
 
 impl Command {
     /// A command of a person, at any state of the run.
-    #[must_use]
     pub fn person(what: Do) -> Self {
         Self { id: None, actor: Actor::PERSON, expected_seq: None, what }
     }
 
     /// The hash over everything but the id: whether two commands ask for the same.
-    #[must_use]
     pub fn body_hash(&self) -> String {
         let unnamed = Self { id: None, ..self.clone() };
         let value = serde_json::to_value(unnamed).expect("a command is data and always renders");
@@ -87,19 +84,16 @@ impl CommandId {
     }
 
     /// The id of a command that came without one: the number under which it was left.
-    #[must_use]
     pub fn numbered(number: u64) -> Self {
         Self(format!("#{number}").into())
     }
 
     /// An id that was checked when it was kept.
-    #[must_use]
     pub fn kept(text: impl AsRef<str>) -> Self {
         Self(text.as_ref().into())
     }
 
     /// The text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -180,92 +174,15 @@ impl TryFrom<AnswerForm> for Answer {
 }
 
 /// Answer to a command, with the command's id.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Receipt {
     /// The id of the command.
     pub command: CommandId,
     /// The hash of what it asked for ([`Command::body_hash`]). Receipts of the version before have none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
     /// The answer.
     #[serde(flatten)]
     pub answer: Answer,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Budget, NodeId};
-    use serde_json::json;
-
-    fn read(value: &Value) -> Result<Command, String> {
-        Command::read(&value.to_string())
-    }
-
-    #[test]
-    fn a_command_is_one_flat_object() {
-        let said = json!({"id": "k-1", "actor": "person", "expectedSeq": 7, "do": "say", "node": "A", "text": "hi"});
-        let command = read(&said).unwrap();
-        let (node, text) = (Some(NodeId::new("A")), "hi".to_owned());
-        assert_eq!(command.what, Do::Say { node, text });
-        assert_eq!(command.expected_seq, Some(7));
-        assert_eq!(serde_json::to_value(&command).unwrap(), said);
-        let short = read(&json!({"do": "pause"})).unwrap();
-        assert_eq!(short, Command::person(Do::Pause));
-    }
-
-    #[test]
-    fn what_is_not_understood_is_named() {
-        for (value, said) in [
-            (json!({"do": "fly"}), "fly"),
-            (json!({"do": "say"}), "text"),
-            (json!({"do": "say", "text": "x", "nod": "A"}), "`say` takes no field `nod`"),
-            (json!({"do": "pause", "id": ""}), "id of a command"),
-            (json!({"do": "pause", "id": "#x"}), "id of a command"),
-            (json!({"do": "pause", "id": "a b"}), "id of a command"),
-            (json!({}), "do"),
-            (json!([]), "map"),
-        ] {
-            let error = read(&value).unwrap_err();
-            assert!(error.contains(said), "{value}: {error}");
-        }
-    }
-
-    #[test]
-    fn an_id_is_shown_as_it_was_given() {
-        assert_eq!(CommandId::parse("k-1").unwrap().to_string(), "k-1");
-        assert_eq!(CommandId::numbered(7).to_string(), "#7");
-        let longest = "x".repeat(COMMAND_ID_BYTES_MAX);
-        assert_eq!(CommandId::parse(&longest).unwrap().as_str(), longest);
-        assert_eq!(CommandId::parse(&format!("{longest}x")), Err(BadCommandId));
-    }
-
-    #[test]
-    fn the_body_is_all_but_the_id() {
-        let budget = Budget { max_turns: Some(3), ..Budget::default() };
-        let command = Command::person(Do::Budget { budget });
-        let named = Command { id: CommandId::parse("x").ok(), ..command.clone() };
-        assert_eq!(command.body_hash(), named.body_hash());
-        for other in [
-            Command { expected_seq: Some(1), ..command.clone() },
-            Command { actor: Actor::named("page"), ..command.clone() },
-            Command::person(Do::Pause),
-        ] {
-            assert_ne!(command.body_hash(), other.body_hash());
-        }
-    }
-
-    #[test]
-    fn an_answer_names_its_events_or_why_not() {
-        for (answer, shown) in [
-            (Answer::Done { first: 3, last: 5 }, json!({"events": [3, 5]})),
-            (Answer::Done { first: 1, last: 0 }, json!({"events": []})),
-            (Answer::Refused { reason: "no".into() }, json!({"refused": "no"})),
-        ] {
-            assert_eq!(serde_json::to_value(&answer).unwrap(), shown);
-            assert_eq!(serde_json::from_value::<Answer>(shown).unwrap(), answer);
-        }
-        assert!(serde_json::from_value::<Answer>(json!({"events": [1]})).is_err());
-    }
 }

@@ -3,7 +3,7 @@
 //! Most of an input is in the events already: a report in the end of its turn, a plan in `run.created`. There the
 //! stored input refers to the event instead of storing the data twice.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Serialize};
 
 use crate::time::Micros;
@@ -13,20 +13,18 @@ use crate::{
 };
 
 /// Input and circumstances of a decision, as the journal stores them.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Decided {
     /// The instant at which it was taken, in the run's time: which timers were due.
     pub at: Micros,
     /// The actor; absent where the run went on by itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Actor>,
     /// The command that it carries out, where it has an id.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<CommandId>,
     /// The event at which a fork has cut the decision: nothing was started after it, but results up to it are
     /// settled.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<u64>,
     /// The next times of the schedules that were due. The run knows no time zones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -86,26 +84,22 @@ pub enum InputError {
 
 impl Decided {
     /// A decision at that instant by the rules of this program, without an actor or a command.
-    #[must_use]
     pub fn now(at: Micros, input: RecordedInput) -> Self {
         let (ticks, rules) = (Vec::new(), RULES_VERSION);
         Self { at, by: None, command: None, until: None, ticks, rules, input }
     }
 
     /// Whether this program would decide by the same rules.
-    #[must_use]
     pub fn is_of_these_rules(&self) -> bool {
         self.rules == RULES_VERSION
     }
 
     /// Whether a program with these rules can have decided in a run of that journal version.
-    #[must_use]
     pub fn goes_with(&self, journal_version: u32) -> bool {
         journal_version >= JOURNAL_VERSION_OF_PROJECT && self.rules >= RULES_LEAST
     }
 
     /// The text that is kept, and hashed.
-    #[must_use]
     pub fn text(&self) -> String {
         serde_json::to_string(self).expect("an input is data and always renders")
     }
@@ -166,109 +160,5 @@ impl ReportedIn {
             _ => return Err(InputError::NoReport { event, turn }),
         };
         Ok(Report { turn, outcome })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        ChainHash, ErrorCode, MomentOf, NodeId, Record, RunCompleted, TurnCompleted, TurnFailed,
-        TurnOutput,
-    };
-
-    fn event(seq: u64, body: impl Into<EventBody>) -> Event {
-        Event { seq, ts: 1, wall: 1, node: Some(NodeId::new("a")), body: body.into() }
-    }
-
-    fn said(output: &str) -> TurnOutput {
-        TurnOutput { output: output.to_owned(), ..TurnOutput::default() }
-    }
-
-    /// A decision whose events begin at place 20: a turn that began at 5 ends well, one that began at 6 badly.
-    fn events() -> Vec<Event> {
-        let completed = TurnCompleted {
-            turn: 5,
-            visit: 1,
-            attempt: 1,
-            satisfied: None,
-            object: None,
-            context: None,
-            work_items: None,
-            report: said("done"),
-        };
-        let failed = TurnFailed {
-            turn: 6,
-            visit: 1,
-            attempt: 1,
-            code: ErrorCode::ContractError,
-            message: "no object".to_owned(),
-            repair: false,
-            retry_at: None,
-            session_lost: false,
-            report: said("half"),
-        };
-        vec![event(20, completed), event(21, failed), event(22, RunCompleted {})]
-    }
-
-    fn restored(turn: u64, event: u64, faulted: bool) -> Result<TurnOutcome, InputError> {
-        let reported = ReportedIn { turn, event, faulted };
-        let moment = MomentOf { reports: vec![reported], acts: Vec::new() };
-        let decided = Decided::now(1, RecordedInput::Moment(moment));
-        let (events, origin) = (events(), ChainHash([0; 32]));
-        let restored = decided.restored(&events);
-        let records = Record::seal_decision(decided.text(), &events, origin);
-        let body_of = |seq| {
-            let record = records.iter().find(|record| record.seq == seq)?;
-            EventBody::parse(&record.kind, record.whole_data().ok()?).ok()
-        };
-        assert_eq!(decided.restored_from(body_of), restored, "records say what their events say");
-        let Input::Moment(MomentOf { mut reports, .. }) = restored? else { panic!("an instant") };
-        let report = reports.remove(0);
-        assert_eq!(report.turn, turn);
-        Ok(report.outcome)
-    }
-
-    #[test]
-    fn a_report_is_read_from_the_event_that_it_names_and_from_no_other() {
-        assert_eq!(restored(5, 20, false), Ok(TurnOutcome::Ended(said("done"))));
-        // An output that breaks its contract was no fault of the runner.
-        assert_eq!(restored(6, 21, false), Ok(TurnOutcome::Ended(said("half"))));
-        let (code, message) = (ErrorCode::ContractError, "no object".to_owned());
-        let faulted = TurnOutcome::Faulted { code, message, report: said("half") };
-        assert_eq!(restored(6, 21, true), Ok(faulted));
-        let others = [
-            (5, 20, true),
-            (6, 20, false),
-            (5, 21, false),
-            (5, 21, true),
-            (5, 22, false),
-            (5, 23, false),
-            (5, 19, false),
-        ];
-        for (turn, event, faulted) in others {
-            let found = restored(turn, event, faulted);
-            assert_eq!(
-                found,
-                Err(InputError::NoReport { event, turn }),
-                "{turn} {event} {faulted}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_decision_names_its_rules() {
-        let error = Decided::read(r#"{"at":1,"input":"idle"}"#).unwrap_err();
-        assert!(error.to_string().contains("rules"), "{error}");
-        let now = Decided::now(1, RecordedInput::Idle);
-        assert_eq!(now.text(), format!(r#"{{"at":1,"rules":{RULES_VERSION},"input":"idle"}}"#));
-        assert!(now.is_of_these_rules());
-        assert_eq!(Decided::read(&now.text()), Ok(now));
-    }
-
-    #[test]
-    fn actors_have_names() {
-        let actors = [Actor::person(), Actor::TIMELINE, Actor::named("page")];
-        assert_eq!(actors.each_ref().map(Actor::as_str), ["person", "timeline", "page"]);
     }
 }

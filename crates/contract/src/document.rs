@@ -13,7 +13,7 @@ mod materia;
 mod prompt;
 mod socket;
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -31,20 +31,19 @@ pub use socket::*;
 pub type Extra = IndexMap<String, Value>;
 
 /// A configuration file.
+#[omit_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
     /// The JSON Schema that an editor uses to complete and check this file. `materia schemas .materia` writes it.
-    #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "$schema")]
     #[schemars(extend("examples" = [".materia/config.schema.json"]))]
     pub schema: Option<String>,
     /// The folder in which casts are stored. A path in a project's own file must stay inside the project.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = ".materia", "examples" = [".materia"]))]
     pub artifact_dir: Option<String>,
     /// The loadout that `materia cast` runs without `--loadout`. If it is missing, your only loadout runs, or
     /// `Full-Auto` if you have none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["Test-And-Fix"]))]
     pub active_loadout: Option<String>,
     /// Your graphs, by name. A loadout replaces a shipped one with the same name.
@@ -56,23 +55,18 @@ pub struct Config {
     #[schemars(extend("examples" = [{"Test": {"type": "utility", "command": ["npm", "test"]}}]))]
     pub materia: IndexMap<String, Materia>,
     /// Limits on repetition, retries, parallel turns and storage.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [{"maxRetries": 2}]))]
     pub limits: Option<LimitsDoc>,
     /// The most that one cast may spend. A cast that reaches it waits for you.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [{"maxCost": 5, "maxTurns": 40}]))]
     pub budget: Option<BudgetDoc>,
     /// The only folder that turns may write to in Planning mode.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "docs", "examples" = ["docs"]))]
     pub doc_root: Option<String>,
     /// The folder that turns work in: the project itself, or a copy of the git repository for each cast.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "project", "examples" = ["own"]))]
     pub workspace: Option<WorkspaceKind>,
     /// The agent for every materia that names none. If it is missing, the first installed agent is used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["codex"]))]
     pub provider: Option<String>,
     /// Settings for agents, by name. Add a new name with `"protocol": "acp"` to use another program.
@@ -80,31 +74,25 @@ pub struct Config {
     #[schemars(extend("examples" = [{"claude": {"model": "sonnet"}}]))]
     pub agents: IndexMap<String, AgentDoc>,
     /// Prices of tokens, for agents that report tokens but no cost.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [{"date": "2026-11-01", "models": {"gpt-5": {"input": 1.25, "output": 10}}}]))]
     pub prices: Option<PricesDoc>,
     /// The command that runs when a cast begins to wait. The message is its last argument. Only the value in your
     /// profile is used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [["notify-send", "Materia"]]))]
     pub notify: Option<Vec<String>>,
     /// The journal that casts are kept in: `sqlite`, a file in the project, or the address of NATS servers. Only the
     /// value in your profile is used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "sqlite", "examples" = ["nats://127.0.0.1:4222"]))]
     pub journal: Option<String>,
     /// The name that keeps the casts of this project apart from others on the same NATS servers: a-z, 0-9 and `-`.
     /// If it is missing, the name and path of the folder make one. Only the value in your profile is used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["shop"]))]
     pub space: Option<String>,
     /// How many NATS servers keep each event, when a space is made. Only the value in your profile is used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = 1, "examples" = [3]), range(min = 1, max = 5))]
     pub replicas: Option<u8>,
     /// The time after which a cast on NATS can be taken over from a machine that is gone, when a space is made. Only
     /// the value in your profile is used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = 15, "examples" = [30]), range(min = 3, max = 3600))]
     pub lease_seconds: Option<u32>,
     /// Fields this version does not know.
@@ -113,19 +101,17 @@ pub struct Config {
 }
 
 /// A graph of sockets.
+#[omit_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Loadout {
     /// The socket that runs first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["plan"]))]
     pub entry: Option<String>,
     /// A sentence about the loadout, shown in lists.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["Runs the tests and lets an agent fix what fails."]))]
     pub description: Option<String>,
     /// The folder that turns of this loadout work in. It overrides `workspace` of the configuration.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["own"]))]
     pub workspace: Option<WorkspaceKind>,
     /// The sockets, by id. An id has 1 to 64 of `A-Z a-z 0-9 . _ -`, starts with a letter or digit, and is not

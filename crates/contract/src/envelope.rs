@@ -1,6 +1,6 @@
 //! Payloads that travel along an edge.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
@@ -9,6 +9,7 @@ use crate::time::Micros;
 use crate::{EdgeId, NodeId};
 
 /// A payload in transit or waiting at a node. It never changes once it exists.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Envelope {
@@ -17,24 +18,19 @@ pub struct Envelope {
     /// Kind of the payload.
     pub kind: EnvelopeKind,
     /// The node that produced it; absent for what comes from a person.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_node_id: Option<NodeId>,
     /// The edge it crossed; absent for what comes from a person.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edge_id: Option<EdgeId>,
     /// The run's logical time when it came to be.
     pub ts: Micros,
     /// Text for the next node.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// Parsed output.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structured: Option<Value>,
     /// Things too large to travel, named by hash.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<ArtifactRef>,
     /// The verdict of the producing turn.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<PayloadStatus>,
 }
 
@@ -65,30 +61,28 @@ pub struct ArtifactRef {
 }
 
 /// Content of a payload, without its source and time.
+#[omit_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PayloadContent {
     /// Text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// A parsed value.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structured: Option<Value>,
     /// Things that travel with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<ArtifactRef>,
     /// The verdict of its source.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<PayloadStatus>,
 }
 
 /// How the producing turn judged its own result.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PayloadStatus {
     /// The verdict, or true where there is none.
     pub ok: bool,
     /// Why not, where the turn said so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }

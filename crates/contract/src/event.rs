@@ -120,13 +120,11 @@ macro_rules! events {
             pub const TYPES: &[&str] = &[$($word),+];
 
             /// The event's type.
-            #[must_use]
             pub fn type_name(&self) -> &'static str {
                 match self { $(Self::$name(_) => $word),+ }
             }
 
             /// The event's data as JSON text.
-            #[must_use]
             pub fn data_json(&self) -> String {
                 // Most are shorter: they need no second piece of memory.
                 let mut text = Vec::with_capacity(USUAL_DATA_BYTES);

@@ -1,42 +1,27 @@
 //! Failure classes of a provider. They decide whether a retry can help.
 
-use crate::schema::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::words::words;
 
-/// Why a provider gave no usable answer, as far as it matters for what happens next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum FailureClass {
-    /// It may go well the next time: an overloaded server, a broken stream, a killed process.
-    Transient,
-    /// Too much was asked of the provider; it goes on after a while.
-    RateLimit,
-    /// The provider does not know the user, or no longer.
-    Auth,
-    /// An answer came and breaks what was asked of it.
-    Contract,
-    /// It fails every time until a person changes something.
-    Permanent,
-    /// The session that was to be continued is gone; a fresh one may go well.
-    SessionLost,
-}
+words!(
+    /// Why a provider gave no usable answer, as far as it matters for what happens next.
+    FailureClass {
+        /// It may go well the next time: an overloaded server, a broken stream, a killed process.
+        Transient = "transient",
+        /// Too much was asked of the provider; it goes on after a while.
+        RateLimit = "rate_limit",
+        /// The provider does not know the user, or no longer.
+        Auth = "auth",
+        /// An answer came and breaks what was asked of it.
+        Contract = "contract",
+        /// It fails every time until a person changes something.
+        Permanent = "permanent",
+        /// The session that was to be continued is gone; a fresh one may go well.
+        SessionLost = "session_lost",
+    }
+);
 
 impl FailureClass {
-    /// The word that stands for it outside.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Transient => "transient",
-            Self::RateLimit => "rate_limit",
-            Self::Auth => "auth",
-            Self::Contract => "contract",
-            Self::Permanent => "permanent",
-            Self::SessionLost => "session_lost",
-        }
-    }
-
     /// Whether a later retry of the same turn may succeed without any change.
-    #[must_use]
     pub fn retries(self) -> bool {
         match self {
             Self::Transient | Self::RateLimit | Self::SessionLost => true,

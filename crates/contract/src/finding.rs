@@ -1,6 +1,6 @@
 //! Findings about a document: the fault, its place, its severity, and a remedy.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Serialize};
 
 /// How much a finding matters. Only an error refuses.
@@ -20,6 +20,7 @@ pub enum Severity {
 /// One finding in a document.
 ///
 /// The compiler collects all of them, so that a person can fix a file in one go.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
@@ -30,19 +31,15 @@ pub struct Finding {
     /// The fault in one sentence.
     pub message: String,
     /// The remedy.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
     /// The file, as a path for people; absent where no file is to blame.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// A JSON Pointer to the value.
     #[serde(default)]
     pub pointer: String,
     /// The line of its first character, from 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
     /// The column of its first character, from 1, in characters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<u32>,
 }
 

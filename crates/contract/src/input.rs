@@ -1,6 +1,6 @@
 //! Inputs of a run. A decision rests on the state and one of these, and on nothing else.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -89,28 +89,27 @@ impl<Reported> Default for MomentOf<Reported> {
 }
 
 /// Something done to a run.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Acting {
     /// The act.
     pub act: Do,
     /// Its place in the script's timeline, where it comes from there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeline: Option<u32>,
     /// The place of the run, if the actor has just taken it up. Turns in flight are then lost.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<RunPlace>,
 }
 
 impl Acting {
     /// An act of a person on a driven run.
-    #[must_use]
     pub fn person(act: Do) -> Self {
         Self { act, timeline: None, place: None }
     }
 }
 
 /// Where a run is; it may have been moved since it began.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RunPlace {
@@ -119,13 +118,11 @@ pub struct RunPlace {
     /// The folder of the cast.
     pub run_dir: String,
     /// The files of its workspace, as they were found there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<FilesFound>,
 }
 
 impl RunPlace {
     /// The folders by their names, as every journal says them.
-    #[must_use]
     pub fn named() -> Self {
         let (cwd, run_dir) = (path_tokens::WORKSPACE.to_owned(), path_tokens::RUN_DIR.to_owned());
         Self { cwd, run_dir, files: None }
@@ -159,25 +156,21 @@ pub enum TurnOutcome {
 
 impl Input {
     /// One turn ended.
-    #[must_use]
     pub fn report(turn: u64, outcome: TurnOutcome) -> Self {
         Self::reports(vec![Report { turn, outcome }])
     }
 
     /// Turns ended.
-    #[must_use]
     pub fn reports(reports: Vec<Report>) -> Self {
         Self::Moment(Moment { reports, acts: Vec::new() })
     }
 
     /// An act of a person on a driven run.
-    #[must_use]
     pub fn act(act: Do) -> Self {
         Self::acting(Acting::person(act))
     }
 
     /// An act by the process that has just taken the run up.
-    #[must_use]
     pub fn taken_up(act: Do, place: RunPlace) -> Self {
         Self::acting(Acting { place: Some(place), ..Acting::person(act) })
     }
@@ -187,19 +180,16 @@ impl Input {
     }
 
     /// Resumes the run, at this pace where one is named.
-    #[must_use]
     pub fn resume(pace: Option<Pace>) -> Self {
         Self::taken_up(Do::Resume { pace }, RunPlace::named())
     }
 
     /// A person tries the failed turn again.
-    #[must_use]
     pub fn recast() -> Self {
         Self::taken_up(Do::Recast, RunPlace::named())
     }
 
     /// An instant that a timer waited for.
-    #[must_use]
     pub fn tick() -> Self {
         Self::Moment(Moment::default())
     }

@@ -39,6 +39,7 @@ mod search;
 mod summary;
 pub mod time;
 mod utility_input;
+mod words;
 
 pub use act::*;
 pub use amount::*;

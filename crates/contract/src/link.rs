@@ -36,7 +36,6 @@ pub struct LinkTarget {
 
 impl LinkTarget {
     /// The unambiguous form: `loadout:Review`.
-    #[must_use]
     pub fn reference(&self) -> String {
         format!("{}:{}", self.kind.word(), self.name)
     }
@@ -54,7 +53,6 @@ pub enum TargetKind {
 
 impl TargetKind {
     /// The word before the colon of a target.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Materia => "materia",

@@ -48,7 +48,6 @@ impl Folders {
     }
 
     /// A path, or any other text, with the name of a folder in place of its beginning.
-    #[must_use]
     pub fn named(&self, text: &str) -> String {
         let below = |folder: &str| {
             let rest = text.strip_prefix(folder).filter(|_| !folder.is_empty())?;
@@ -65,7 +64,6 @@ impl Folders {
     }
 
     /// The text with the folder itself in place of its name.
-    #[must_use]
     pub fn found<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if !text.starts_with('{') {
             return Cow::Borrowed(text);
@@ -84,7 +82,6 @@ impl Folders {
 
     /// The input of a utility with the folders of this machine. Only the fields `cwd` and `runDir` are replaced,
     /// because all others hold texts of people, agents and programs.
-    #[must_use]
     pub fn input(&self, kept: &Value) -> Option<Value> {
         let fields = kept.as_object()?;
         let place = |name: &str| {
@@ -107,7 +104,6 @@ impl Folders {
     }
 
     /// An event as people are shown it; `None` where it holds no name of a folder.
-    #[must_use]
     #[expect(clippy::wildcard_enum_match_arm, reason = "only these hold paths")]
     pub fn event(&self, body: &EventBody) -> Option<EventBody> {
         let text = |text: &str| self.found(text).into_owned();
@@ -123,14 +119,12 @@ impl Folders {
     }
 
     /// A failure as people are shown it.
-    #[must_use]
     pub fn failed(&self, data: &RunFailed) -> RunFailed {
         let artifacts = data.artifacts.iter().map(|path| self.found(path).into_owned()).collect();
         RunFailed { artifacts, ..data.clone() }
     }
 
     /// A creation with the folders themselves.
-    #[must_use]
     pub fn created(&self, created: &RunCreated) -> RunCreated {
         let text = |text: &str| self.found(text).into_owned();
         let mut whole = created.clone();
@@ -143,7 +137,6 @@ impl Folders {
     }
 
     /// A creation with placeholders in place of paths, as it is stored. The hash is of the stored plan.
-    #[must_use]
     pub fn kept(&self, created: RunCreated) -> RunCreated {
         let plan = created.plan.with_paths(|path| self.named(path));
         let script = created
@@ -171,61 +164,5 @@ impl Plan {
             }
         }
         plan
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    fn folders() -> Folders {
-        Folders {
-            project: "/home/me/p".into(),
-            workspace: "/home/me/p".into(),
-            run_dir: "/home/me/p/.materia/c1".into(),
-            profile: "/home/me/.config/materia".into(),
-        }
-    }
-
-    #[test]
-    fn a_path_becomes_a_name_and_any_text_comes_back_as_it_was() {
-        let folders = folders();
-        for (text, kept) in [
-            ("/home/me/p", "{project}"),
-            ("/home/me/p/scripts/a.py", "{project}/scripts/a.py"),
-            ("/home/me/p/.materia/c1/sockets", "{runDir}/sockets"),
-            ("/home/me/.config/materia/utilities/x.mjs", "{profile}/utilities/x.mjs"),
-            ("/home/me/project", "/home/me/project"),
-            ("see /home/me/p", "see /home/me/p"),
-            ("{project}/a", "{}{project}/a"),
-            ("{projects}", "{projects}"),
-            ("{}", "{}{}"),
-            ("{}{project}", "{}{}{project}"),
-            ("{runDir}", "{}{runDir}"),
-            ("{other}", "{other}"),
-            ("", ""),
-        ] {
-            assert_eq!(folders.named(text), kept);
-            assert_eq!(folders.found(kept), text);
-            // Without known folders, literal text stays the same.
-            let nowhere = Folders::default();
-            assert_eq!(nowhere.found(&nowhere.named(text)), text);
-        }
-        assert_eq!(folders.found("{workspace}/a"), "/home/me/p/a");
-        assert_eq!(folders.found("{project}s"), "{project}s", "a name ends with its folder");
-    }
-
-    #[test]
-    fn of_an_input_only_the_two_fields_that_are_paths_are_looked_at() {
-        let state = json!({"cwd": "{workspace}", "text": "{project}/a"});
-        let kept = json!({"cwd": "{workspace}", "runDir": "{runDir}", "request": "{project}", "state": state});
-        let found = folders().input(&kept).unwrap();
-        assert_eq!(found["cwd"], "/home/me/p");
-        assert_eq!(found["runDir"], "/home/me/p/.materia/c1");
-        assert_eq!((&found["request"], &found["state"]), (&kept["request"], &kept["state"]));
-        let names = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
-        assert_eq!(names(&found), names(&kept));
-        assert_eq!(folders().input(&json!({"cwd": "/old", "runDir": "/old/r"})), None);
     }
 }

@@ -18,13 +18,11 @@ pub struct ChainHash(pub [u8; 32]);
 
 impl ChainHash {
     /// Start of the hash chain of `run`: the hash before its first event.
-    #[must_use]
     pub fn origin(run: &RunId) -> Self {
         Self(blake3::derive_key("materia 2026-11-15 origin of a run", run.as_str().as_bytes()))
     }
 
     /// Reads a hash as stored; `None` if it has the wrong length.
-    #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }
@@ -75,7 +73,6 @@ const HAS_INPUT: u8 = 2;
 
 impl Record {
     /// Seals the events of one decision behind `previous`; `input` is what it rests on.
-    #[must_use]
     pub fn seal_decision(input: String, events: &[Event], previous: ChainHash) -> Vec<Self> {
         let (mut input, mut head) = (Some(input), previous);
         let seal = |event: &Event| {
@@ -113,7 +110,6 @@ impl Record {
 
     /// The hash of this record after `previous`. It covers every stored field with its length.
     /// `docs/reference/journal.md` has the form, byte by byte.
-    #[must_use]
     pub fn hash_after(&self, previous: ChainHash) -> ChainHash {
         let node = self.node.as_deref();
         let (kind, data) = (self.kind.as_str(), self.data.as_str());
@@ -153,7 +149,6 @@ impl Record {
     }
 
     /// Whether these are the bytes that are written for an event.
-    #[must_use]
     pub fn is_written_for(&self, event: &Event) -> bool {
         let whole = event.body.data_json();
         let same_data = match blob::apart(&whole) {
@@ -165,7 +160,6 @@ impl Record {
 
     /// Whether reading it would give just this event. Says no where that is not certain without reading it: where long
     /// texts are kept apart. `scratch` is memory that is used again.
-    #[must_use]
     pub fn is_surely(&self, event: &Event, scratch: &mut Vec<u8>) -> bool {
         scratch.clear();
         event.body.render_data(scratch);
@@ -183,7 +177,6 @@ impl Record {
     }
 
     /// The hash of what the decision rests on that begins here.
-    #[must_use]
     pub fn input_hash(&self) -> Option<ChainHash> {
         let input = self.input.as_ref()?;
         Some(ChainHash(*blake3::hash(input.as_bytes()).as_bytes()))
@@ -198,7 +191,6 @@ impl Record {
     }
 
     /// The texts that are kept apart, as far as they are at hand.
-    #[must_use]
     pub fn blobs(&self) -> Vec<Blob> {
         let whole = self.whole.as_ref().and_then(|whole| whole.as_deref().ok());
         whole.and_then(blob::apart).map(|(_, blobs)| blobs).unwrap_or_default()
@@ -224,7 +216,6 @@ impl Record {
     }
 
     /// The event as one line of `materia events --json` shows it.
-    #[must_use]
     pub fn shown<'a>(&'a self, run: &'a RunId, previous: ChainHash) -> ShownEvent<'a> {
         ShownEvent {
             seq: self.seq,

@@ -1,5 +1,7 @@
-//! `JsonSchema` for the types of this crate: from `schemars` with the feature `schemas`, otherwise a derive that does
-//! nothing.
+//! How the types of this crate are written as JSON: `omit_none`; and `JsonSchema`, from `schemars` with the feature
+//! `schemas`, otherwise a derive that does nothing.
+
+pub(crate) use materia_contract_derive::omit_none;
 
 #[cfg(feature = "schemas")]
 pub use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -32,7 +34,7 @@ pub use off::{JsonSchema, Schema, SchemaGenerator};
 
 #[cfg(not(feature = "schemas"))]
 mod off {
-    pub use materia_no_schema::JsonSchema;
+    pub use materia_contract_derive::JsonSchema;
 
     /// Every type has no schema.
     pub trait JsonSchema {}

@@ -1,6 +1,6 @@
 //! A script: answers for turns of agents without a model, and of utilities without a program.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,6 +9,7 @@ use crate::time::optional_duration_ms;
 use crate::{TimelineEntry, TurnUsage};
 
 /// A script.
+#[omit_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Script {
@@ -27,11 +28,7 @@ pub struct Script {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub only: bool,
     /// Ends the simulation at this instant of simulated time.
-    #[serde(
-        default,
-        deserialize_with = "optional_duration_ms",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(deserialize_with = "optional_duration_ms")]
     #[schemars(range(max = crate::time::DURATION_MS_MAX))]
     pub run_for_ms: Option<u64>,
     /// Things that happen at simulated instants.
@@ -40,38 +37,26 @@ pub struct Script {
 }
 
 /// One answer.
+#[omit_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Answer {
     /// The final text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// The final text, written as a JSON value.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub json: Option<Value>,
     /// Tokens and cost.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<TurnUsage>,
     /// How long it takes.
-    #[serde(
-        default,
-        deserialize_with = "optional_duration_ms",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(deserialize_with = "optional_duration_ms")]
     #[schemars(range(max = crate::time::DURATION_MS_MAX))]
     pub delay_ms: Option<u64>,
     /// The provider fails with this message.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Class of the failure `error`; some classes are tried again.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<crate::FailureClass>,
     /// How long the provider asks to wait before another try.
-    #[serde(
-        default,
-        deserialize_with = "optional_duration_ms",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(deserialize_with = "optional_duration_ms")]
     #[schemars(range(max = crate::time::DURATION_MS_MAX))]
     pub retry_after_ms: Option<u64>,
     /// Files it changes in the workspace: path to content.
@@ -83,27 +68,20 @@ pub struct Answer {
 }
 
 /// One result of a utility, as if its program had run.
+#[omit_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct UtilityAnswer {
     /// Its standard output.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stdout: Option<String>,
     /// Its standard error.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stderr: Option<String>,
     /// Its exit code; 0 where it is left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
     /// How long it takes.
-    #[serde(
-        default,
-        deserialize_with = "optional_duration_ms",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(deserialize_with = "optional_duration_ms")]
     #[schemars(range(max = crate::time::DURATION_MS_MAX))]
     pub delay_ms: Option<u64>,
     /// The program cannot be run, for this reason.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }

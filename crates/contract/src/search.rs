@@ -8,7 +8,6 @@ const USUAL: &str = "/usr/bin:/bin";
 
 /// The user's `PATH` without its empty and relative entries: they mean folders of whichever project one is in, and
 /// its programs. Absolute entries stay, wherever they lead. Never empty, for that would mean the present folder.
-#[must_use]
 pub fn search_path(path: Option<&OsStr>) -> OsString {
     let folders = path.into_iter().flat_map(std::env::split_paths).filter(|one| one.is_absolute());
     match std::env::join_paths(folders) {
@@ -18,7 +17,6 @@ pub fn search_path(path: Option<&OsStr>) -> OsString {
 }
 
 /// The paths at which a program of this name is searched; the first existing one is used.
-#[must_use]
 pub fn program_places(name: &str, path: Option<&OsStr>) -> Vec<PathBuf> {
     if name.contains('/') {
         return vec![Path::new(name).to_owned()];

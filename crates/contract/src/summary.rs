@@ -1,48 +1,35 @@
 //! Output of the commands about a cast.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
+use crate::words::words;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{Amount, NodeId, Outcome, RunFailed, RunId, RunWaiting};
 
-/// Where a run stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum CastStatus {
-    /// It is running, or its process was killed and it was not resumed yet.
-    Running,
-    /// It waits for a person.
-    Waiting,
-    /// It reached its end.
-    Completed,
-    /// It stopped short.
-    Failed,
-    /// A person ended it.
-    Aborted,
-}
+words!(
+    /// Where a run stands.
+    CastStatus {
+        /// It is running, or its process was killed and it was not resumed yet.
+        Running = "running",
+        /// It waits for a person.
+        Waiting = "waiting",
+        /// It reached its end.
+        Completed = "completed",
+        /// It stopped short.
+        Failed = "failed",
+        /// A person ended it.
+        Aborted = "aborted",
+    }
+);
 
 impl CastStatus {
     /// Whether the cast has ended; a person can let some such casts go on.
-    #[must_use]
     pub fn has_ended(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Aborted)
     }
 
-    /// The word that stands for it outside.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Waiting => "waiting",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Aborted => "aborted",
-        }
-    }
-
     /// The words for people, with the verdict that a cast ended with.
-    #[must_use]
     pub fn words(self, verdict: Option<bool>) -> &'static str {
         match (self, verdict) {
             (Self::Completed, Some(false)) => "completed, not satisfied",
@@ -51,7 +38,6 @@ impl CastStatus {
     }
 
     /// The status that a word stands for.
-    #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         let all = [Self::Running, Self::Waiting, Self::Completed, Self::Failed, Self::Aborted];
         all.into_iter().find(|status| status.word() == word)
@@ -59,6 +45,7 @@ impl CastStatus {
 }
 
 /// Output of `cast --json` and `show --json`.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CastReport {
@@ -67,7 +54,6 @@ pub struct CastReport {
     /// Where it stands.
     pub status: CastStatus,
     /// Of a cast that completed: the verdict it ended with, where a turn gave one (D65).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<bool>,
     /// The loadout it runs.
     pub loadout: String,
@@ -76,10 +62,8 @@ pub struct CastReport {
     /// The variables.
     pub state: Map<String, Value>,
     /// Why it failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<RunFailed>,
     /// The reason why it waits.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<RunWaiting>,
     /// Its usage so far.
     pub usage: UsageTotals,
@@ -90,35 +74,30 @@ pub struct CastReport {
     /// The hash of its last event, in hexadecimal.
     pub last_hash: String,
     /// The cast it continues from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_cast_id: Option<String>,
     /// The request of the user.
     #[serde(default)]
     pub request: String,
     /// When it began.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<String>,
     /// From its beginning to its last event.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elapsed_ms: Option<u64>,
     /// The loadouts and materia that were linked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub linked: Vec<String>,
     /// The id of the graph that it was linked to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_id: Option<String>,
     /// Open approvals of its sockets, and refused ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<OpenQuestion>,
     /// The newest answer: of the socket that waits for a person, otherwise of the last turn that ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Said>,
     /// `own` where it works in a copy of the repository and not in the project folder.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
 }
 
 /// A question of a socket to a person before a turn.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenQuestion {
@@ -129,7 +108,6 @@ pub struct OpenQuestion {
     /// Whether it was refused.
     pub denied: bool,
     /// Why, in the person's words.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
@@ -148,6 +126,7 @@ pub struct Said {
 }
 
 /// One attempt at one turn.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Visit {
@@ -158,29 +137,23 @@ pub struct Visit {
     /// The number of the attempt, from 1.
     pub attempt: u32,
     /// The key of the work item.
+    #[keep_none]
     pub item: Option<String>,
     /// Its name for people: its title.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item_label: Option<String>,
     /// How it ended.
     pub outcome: Outcome,
     /// The name of what ran there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub materia: Option<String>,
     /// Its verdict, where it gave one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub satisfied: Option<bool>,
     /// Why it was not satisfied, or failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// How long it took.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
     /// Tokens, in and out together, as far as they were reported.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
     /// Cost, as far as it was reported.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Amount>,
     /// True where a person refused the turn and it counts as not satisfied (`deny --route`): it did not run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use indexmap::IndexMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -39,6 +39,7 @@ enum Kept {
 }
 
 /// The parts of a utility's input.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InputParts {
@@ -48,7 +49,6 @@ pub struct InputParts {
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub fields: IndexMap<String, InputPart>,
     /// The attempt whose input it is once more.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub same_as: Option<u64>,
 }
 
@@ -89,7 +89,6 @@ pub enum InputSource {
 
 impl InputPart {
     /// A value that stands for itself.
-    #[must_use]
     pub fn value(value: impl Into<Value>) -> Self {
         Self::Value([value.into()])
     }
@@ -97,19 +96,16 @@ impl InputPart {
 
 impl UtilityInput {
     /// An input that is kept by its parts.
-    #[must_use]
     pub fn in_parts(parts: InputParts, whole: Arc<Value>) -> Self {
         Self { kept: Kept::Parts(Box::new(parts)), whole: Some(whole) }
     }
 
     /// An input as it is.
-    #[must_use]
     pub fn whole(value: impl Into<Arc<Value>>) -> Self {
         Self { kept: Kept::Whole, whole: Some(value.into()) }
     }
 
     /// The parts that it is kept as.
-    #[must_use]
     pub fn parts(&self) -> Option<&InputParts> {
         match &self.kept {
             Kept::Whole => None,
@@ -118,13 +114,11 @@ impl UtilityInput {
     }
 
     /// The object itself, where it is at hand.
-    #[must_use]
     pub fn at_hand(&self) -> Option<&Arc<Value>> {
         self.whole.as_ref()
     }
 
     /// The value of a field, where it is at hand or stands for itself.
-    #[must_use]
     pub fn field(&self, name: &str) -> Option<&Value> {
         if let Some(whole) = &self.whole {
             return whole.get(name);
@@ -136,7 +130,6 @@ impl UtilityInput {
     }
 
     /// The exact text that a utility reads.
-    #[must_use]
     pub fn text_of(value: &Value) -> String {
         serde_json::to_string(value).expect("a value always renders")
     }

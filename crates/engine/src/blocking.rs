@@ -143,6 +143,29 @@ impl<J: Journal + ?Sized> Blocking<'_, J> {
         Ok(found)
     }
 
+    /// All records behind `after`, read page by page. The first error is the last item.
+    pub fn behind(
+        self,
+        run: &RunId,
+        mut after: u64,
+    ) -> impl Iterator<Item = Result<Record, ReadError>> {
+        let (mut page, mut end) = (Vec::<Record>::new().into_iter(), false);
+        std::iter::from_fn(move || {
+            while page.len() == 0 && !end {
+                match self.read(run, after, PAGE_BYTES) {
+                    Ok(next) => (page, end) = (next.records.into_iter(), next.end),
+                    Err(error) => {
+                        end = true;
+                        return Some(Err(error));
+                    }
+                }
+            }
+            let record = page.next()?;
+            after = record.seq;
+            Some(Ok(record))
+        })
+    }
+
     /// See [`Journal::head`].
     pub fn head(&self, run: &RunId) -> Result<Option<Head>, ReadError> {
         wait(self.0.head(run))

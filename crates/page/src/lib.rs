@@ -20,14 +20,12 @@ const PLAIN: &[File] = &[
 ];
 
 /// The file at a path.
-#[must_use]
 pub fn file(path: &str) -> Option<File> {
     let files = if BUILT.is_empty() { PLAIN } else { BUILT };
     files.iter().find(|file| file.path == path).copied()
 }
 
 /// The media type of a file by its name.
-#[must_use]
 pub fn media_type(path: &str) -> &'static str {
     match path.rsplit_once('.').map(|(_, end)| end) {
         // The first page is `/`.

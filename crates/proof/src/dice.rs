@@ -6,7 +6,6 @@ pub struct Dice(u64);
 
 impl Dice {
     /// The numbers of a seed.
-    #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d)
     }

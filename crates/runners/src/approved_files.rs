@@ -19,7 +19,6 @@ use crate::raw_path::RawPath;
 
 /// The hash of a file by its name in the project and its content, and its first bytes. What cannot be read, and what
 /// is no plain file, counts as empty.
-#[must_use]
 pub fn content(path: &Path, name: &str, first: u64) -> (String, Vec<u8>) {
     let mut hasher = file_hasher(name);
     let beginning = open_regular(path)
@@ -29,7 +28,6 @@ pub fn content(path: &Path, name: &str, first: u64) -> (String, Vec<u8>) {
 }
 
 /// The hash of a file with this name in the project, as far as its name.
-#[must_use]
 pub fn file_hasher(name: &str) -> blake3::Hasher {
     let mut hasher = blake3::Hasher::new_derive_key("materia 2026-11-16 trust in a file");
     hasher.update(&(name.len() as u64).to_le_bytes());

@@ -16,7 +16,6 @@ pub struct MockRunner {
 
 impl MockRunner {
     /// Answers for the nodes of a plan.
-    #[must_use]
     pub fn new(plan: Arc<Plan>) -> Self {
         Self { plan }
     }

@@ -38,7 +38,6 @@ struct Files {
 
 impl WorkspaceRunner {
     /// Performs turns with `inner`, whose current folder is the workspace at `place`.
-    #[must_use]
     pub fn new(inner: Arc<dyn Runner>, place: Place) -> Self {
         Self { inner, files: Files { place, stored: None } }
     }

@@ -22,7 +22,6 @@ pub struct Anchor {
 
 impl Anchor {
     /// The anchor at `path`; opens it now if it is there.
-    #[must_use]
     pub fn of(path: &Path) -> Self {
         let anchor = Self { path: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()) };
         // An error shows again at the next use.

@@ -76,7 +76,6 @@ impl Folder {
     }
 
     /// The path that it was opened by, for people to read.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -264,13 +263,11 @@ impl Folder {
     }
 
     /// Whether a plain file is there, which is no link.
-    #[must_use]
     pub fn has_file(&self, path: impl AsRef<Path>) -> bool {
         self.kind(path.as_ref()).is_ok_and(|kind| kind == FileType::RegularFile)
     }
 
     /// Whether anything is there, a link included.
-    #[must_use]
     pub fn has(&self, path: impl AsRef<Path>) -> bool {
         self.kind(path.as_ref()).is_ok()
     }

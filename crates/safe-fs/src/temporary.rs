@@ -67,13 +67,11 @@ impl Temporary {
     }
 
     /// Where it is.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// The folder itself.
-    #[must_use]
     pub fn folder(&self) -> &Folder {
         &self.folder
     }
@@ -96,7 +94,6 @@ pub fn sweep() {
 }
 
 /// The same at once; says how many went.
-#[must_use]
 pub fn sweep_now() -> usize {
     sweep_in(&std::env::temp_dir())
 }

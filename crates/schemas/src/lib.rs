@@ -19,7 +19,6 @@ use materia_contract::{CastReport, Command, Config, Envelope, EventLine, Receipt
 use schemars::{JsonSchema, schema_for};
 
 /// Every schema: the name of its file under `schemas/`, and its text.
-#[must_use]
 pub fn schemas() -> Vec<(&'static str, String)> {
     vec![
         ("config.schema.json", text::<Config>("Materia configuration")),

@@ -7,7 +7,6 @@ use serde_json::{Map, Value, json};
 use materia_contract::api::{Access, Answer, ENDPOINTS, Endpoint, Method, Name, Problem};
 
 /// The description.
-#[must_use]
 pub fn openapi() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.definitions_path = "/components/schemas".into();

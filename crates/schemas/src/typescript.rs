@@ -15,7 +15,6 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 ";
 
 /// Every shape of the description, one type each.
-#[must_use]
 pub fn typescript() -> String {
     let described = openapi();
     let mut text = HEAD.to_owned();

@@ -45,7 +45,6 @@ impl<T: Read + Write> Wire for T {}
 
 impl Client {
     /// The server of a state folder, if one runs, answers and proves that it is the one.
-    #[must_use]
     pub fn of(state: &Path) -> Option<Self> {
         // A server that died may have left its file, and another program may use its port.
         if state_folder::check(state).is_err() || !single_instance::is_held(state) {
@@ -83,7 +82,6 @@ impl Client {
     }
 
     /// Contents of the server file: address, process and token.
-    #[must_use]
     pub fn server(&self) -> &ServerFile {
         &self.server
     }

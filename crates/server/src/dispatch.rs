@@ -14,7 +14,7 @@ use materia_engine::off_thread;
 use crate::http::limits::{BODY_BYTES_MAX, CONFIG_BYTES_MAX, REQUEST_WAIT_MAX};
 use crate::http::page;
 use crate::http::peer::Caller;
-use crate::http::problem::Refused;
+use crate::http::problem::{Answered, Refused};
 use crate::request::{Request, query_of};
 use crate::resources::{self, Handler};
 use crate::spill::spilled;
@@ -90,7 +90,7 @@ async fn answer(
     endpoint: &'static Endpoint,
     parts: &RawPathParams,
     request: axum::extract::Request,
-) -> Result<Response<Body>, Refused> {
+) -> Answered {
     let (head, body) = request.into_parts();
     if endpoint.access != Needs::Open && !app.access.knows(&head.headers) {
         return Err(unknown_sender());
@@ -142,11 +142,7 @@ async fn answer(
 }
 
 /// Does what changes something in a task of its own: a connection that is lost drops this future, not what has begun.
-async fn to_its_end(
-    app: Arc<App>,
-    endpoint: &'static Endpoint,
-    asked: Request,
-) -> Result<Response<Body>, Refused> {
+async fn to_its_end(app: Arc<App>, endpoint: &'static Endpoint, asked: Request) -> Answered {
     let Ok(share) = Arc::clone(&app.acts).try_read_owned() else {
         let detail = "the server ends, and begins nothing more; nothing was done";
         return Err(Refused::new(StatusCode::SERVICE_UNAVAILABLE, RefusalCode::Ending, detail));
@@ -161,11 +157,7 @@ async fn to_its_end(
     })
 }
 
-async fn respond(
-    app: Arc<App>,
-    endpoint: &'static Endpoint,
-    asked: Request,
-) -> Result<Response<Body>, Refused> {
+async fn respond(app: Arc<App>, endpoint: &'static Endpoint, asked: Request) -> Answered {
     let (look, room) = match resources::handler(endpoint.name) {
         Handler::Task(handle) => return handle(app, asked).await,
         Handler::Look(look) => (look, None),

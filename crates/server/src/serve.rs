@@ -151,7 +151,6 @@ pub async fn serve(settings: Settings) -> Result<Serving, ServeError> {
 }
 
 /// Reads the server file.
-#[must_use]
 pub(crate) fn running(state: &Path) -> Option<ServerFile> {
     let bytes = Folder::at(state).ok()?.read(SERVER_FILE, 64 << 10).ok()?;
     serde_json::from_slice(&bytes).ok()
@@ -159,7 +158,6 @@ pub(crate) fn running(state: &Path) -> Option<ServerFile> {
 
 impl Serving {
     /// The address of the page; for a socket its path.
-    #[must_use]
     pub fn url(&self) -> &str {
         &self.app.url
     }

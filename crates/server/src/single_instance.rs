@@ -35,7 +35,6 @@ pub(crate) fn take(state: &Path) -> io::Result<Option<File>> {
 }
 
 /// Whether a server has the lock of a state folder: one that begins, answers, or brings its casts to rest.
-#[must_use]
 pub fn is_held(state: &Path) -> bool {
     // Several may look at once, so they share it.
     File::open(state.join(LOCK_FILE))

@@ -13,7 +13,7 @@ use futures_util::stream;
 use materia_engine::off_thread;
 
 use crate::http::limits::{ANSWER_BYTES_MAX, PIECE_BYTES};
-use crate::http::problem::Refused;
+use crate::http::problem::{Answered, Refused};
 use crate::request;
 
 /// A text that is made piece by piece: in memory while it is short, then in a file without a name. Where no file can be
@@ -116,7 +116,7 @@ pub(crate) async fn spilled<T: Send + 'static>(
     answer: Response<Body>,
     folder: &Path,
     room: T,
-) -> Result<Response<Body>, Refused> {
+) -> Answered {
     // A stream does not know its length, and has bounds of its own.
     let length = answer.body().size_hint().exact().unwrap_or(0);
     if length <= ANSWER_BYTES_MAX {

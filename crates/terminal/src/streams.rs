@@ -28,7 +28,6 @@ pub struct Terminal {
 
 impl Terminal {
     /// The streams of this process.
-    #[must_use]
     pub fn of_process(json: bool, quiet: bool) -> Self {
         let watched = io::stderr().is_terminal();
         // Data goes out as it is: a stream that takes colours out would take parts of it for one.
@@ -48,7 +47,6 @@ impl Terminal {
     }
 
     /// Asks a question that is answered with yes or no; anything but a yes is a no. Only where a person can be asked.
-    #[must_use]
     pub fn confirms(&self, question: &str) -> bool {
         self.forget_typed();
         self.err.write(&format!("{question} [y/N] "));

@@ -47,7 +47,6 @@ impl Verifier {
     }
 
     /// Whether its branch is owed to the user's repository.
-    #[must_use]
     pub fn is_publishing(&self) -> bool {
         self.life == Life::Running && self.files.as_ref().is_some_and(|files| files.publishing)
     }

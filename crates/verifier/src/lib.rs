@@ -98,25 +98,21 @@ impl Verifier {
     }
 
     /// The plan, once the run was created.
-    #[must_use]
     pub fn plan(&self) -> Option<&Plan> {
         self.chart.as_ref().map(|chart| &chart.plan)
     }
 
     /// Where the run is in its life.
-    #[must_use]
     pub fn life(&self) -> Life {
         self.life
     }
 
     /// Why it waits, or waited last.
-    #[must_use]
     pub fn waits_for(&self) -> Option<WaitReason> {
         self.waits_for
     }
 
     /// Whether the scheduler starts turns.
-    #[must_use]
     pub fn pace(&self) -> Pace {
         self.pace
     }
@@ -130,13 +126,11 @@ impl Verifier {
     }
 
     /// The node of a turn in flight.
-    #[must_use]
     pub fn node_of(&self, turn: u64) -> Option<&NodeId> {
         Some(self.chart.as_ref()?.name(self.turns.get(&turn)?.node))
     }
 
     /// How many turns are in flight at a node.
-    #[must_use]
     pub fn in_flight(&self, node: &NodeId) -> usize {
         let place = self.plan().and_then(|plan| plan.nodes.get_index_of(node));
         place.and_then(|place| self.nodes.get(place)).map_or(0, |at| at.in_flight as usize)
@@ -148,7 +142,6 @@ impl Verifier {
     }
 
     /// The run whose journal it is.
-    #[must_use]
     pub fn run(&self) -> &RunId {
         &self.run
     }

@@ -18,7 +18,6 @@ use crate::{Checked, hold};
 
 impl Verifier {
     /// For a new run; `run.created` gives the plan.
-    #[must_use]
     pub fn new(run: RunId) -> Self {
         Self {
             run,
@@ -66,7 +65,6 @@ impl Verifier {
     }
 
     /// The same for a run whose texts were replaced by their length.
-    #[must_use]
     pub fn of_redacted(run: RunId) -> Self {
         Self { redacted: true, ..Self::new(run) }
     }

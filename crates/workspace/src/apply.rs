@@ -75,7 +75,6 @@ pub enum ApplyRefusal {
 
 impl ApplyRefusal {
     /// The files that stand against it.
-    #[must_use]
     pub fn files(&self) -> &[String] {
         match self {
             Self::Uncommitted { files }

@@ -213,7 +213,6 @@ impl Git {
 }
 
 /// A call of git in a git folder, with an empty environment and no settings but those of that folder and ours.
-#[must_use]
 pub fn isolated(program: &Path, git_dir: &Path) -> Command {
     let mut git = Command::new(program);
     for setting in SETTINGS {

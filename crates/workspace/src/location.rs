@@ -28,32 +28,27 @@ pub struct Place {
 
 impl Place {
     /// The folder that holds all of it: `workspaces/<project hash>/<castId>`.
-    #[must_use]
     pub fn root(&self) -> PathBuf {
         self.project_root().join(&self.cast_id)
     }
 
     /// The bare repository, which turns may write to.
-    #[must_use]
     pub fn repository(&self) -> PathBuf {
         self.root().join("repository")
     }
 
     /// The files, which turns may write to.
-    #[must_use]
     pub fn checkout(&self) -> PathBuf {
         self.root().join("checkout")
     }
 
     /// The folder in the checkout that corresponds to the project's folder: where turns run.
-    #[must_use]
     pub fn work_dir(&self) -> PathBuf {
         let below = self.below();
         if below.as_os_str().is_empty() { self.checkout() } else { self.checkout().join(below) }
     }
 
     /// The path of the project's folder below the top of its repository; empty if it is the top.
-    #[must_use]
     pub fn below(&self) -> PathBuf {
         let real = real(&self.project_dir);
         let top = crate::Repository::of(&real).map(|it| it.top);
@@ -62,7 +57,6 @@ impl Place {
     }
 
     /// The folder that only this crate writes to. Turns must not be able to.
-    #[must_use]
     pub fn private(&self) -> PathBuf {
         self.root().join("private")
     }
@@ -114,7 +108,6 @@ impl Place {
 }
 
 /// The name of a project's folder among the workspaces.
-#[must_use]
 pub fn project_hash(project_dir: &Path) -> String {
     let hash = blake3::hash(real(project_dir).as_os_str().as_encoded_bytes());
     hash.to_hex()[..16].to_owned()

@@ -129,7 +129,6 @@ impl Workspace {
     }
 
     /// A word that tells this workspace from others of the same cast, if it was given one.
-    #[must_use]
     pub fn mark(&self) -> Option<String> {
         String::from_utf8(self.private().ok()?.read(MARK, 256).ok()?).ok()
     }

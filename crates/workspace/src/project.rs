@@ -60,7 +60,6 @@ pub enum RefusalCode {
 
 impl RefusalCode {
     /// Its stable name.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::NoGit => "no_git",
@@ -165,7 +164,6 @@ impl Project {
     }
 
     /// The top of its work tree.
-    #[must_use]
     pub fn top(&self) -> &Path {
         &self.repository.top
     }
@@ -211,7 +209,6 @@ pub(crate) fn id_of(git: &Git, name: &str) -> Result<Option<String>, Fault> {
 }
 
 /// The version of git, and whether it is new enough for workspaces. `None` if there is no git.
-#[must_use]
 pub fn git_version() -> Option<(String, bool)> {
     let (text, numbers) = version().ok()?;
     Some((text, numbers >= VERSION_MIN))

@@ -20,7 +20,6 @@ pub struct Repository {
 
 impl Repository {
     /// The repository that contains `folder`, which must be a real path.
-    #[must_use]
     pub fn of(folder: &Path) -> Option<Self> {
         let top = folder.ancestors().find(|at| at.join(".git").symlink_metadata().is_ok())?;
         let dot = top.join(".git");

@@ -41,7 +41,6 @@ pub(crate) struct Staged {
 
 impl Workspace {
     /// The last look, if it is known.
-    #[must_use]
     pub fn last_look(&self) -> Option<Look> {
         last(&self.private().ok()?)
     }

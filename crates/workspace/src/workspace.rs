@@ -82,13 +82,11 @@ impl Workspace {
     }
 
     /// Where it is.
-    #[must_use]
     pub fn place(&self) -> &Place {
         &self.place
     }
 
     /// The base commit.
-    #[must_use]
     pub fn base(&self) -> &str {
         &self.base
     }

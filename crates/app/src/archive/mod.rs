@@ -15,7 +15,7 @@ use std::sync::Arc;
 use materia_contract::{BlobHash, RunId};
 use materia_engine::{Journal, MemoryJournal};
 
-use crate::failure::Failure;
+use crate::{Failure, Result};
 
 pub use read::{open, read};
 pub use redact::write_redacted;
@@ -61,51 +61,44 @@ impl std::fmt::Display for Altered {
 
 impl Archive {
     /// The cast in it.
-    #[must_use]
     pub fn id(&self) -> &RunId {
         &self.id
     }
 
     /// Its file, for people.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Whether texts were replaced by their length.
-    #[must_use]
     pub fn is_redacted(&self) -> bool {
         self.redacted
     }
 
     /// Its events, as a journal of its own.
-    #[must_use]
     pub fn journal(&self) -> &dyn Journal {
         &*self.journal
     }
 
     /// The first line that is not as it was written.
-    #[must_use]
     pub fn altered(&self) -> Option<&Altered> {
         self.altered.as_ref()
     }
 
     /// Whether a transcript had been removed because of its age when the archive was made.
-    #[must_use]
     pub fn is_gone(&self, hash: BlobHash) -> bool {
         self.gone.contains(&hash)
     }
 }
 
 /// Whether a person means an archive by what was typed in the place of a cast's id. What can be an id is one.
-#[must_use]
 pub fn is_meant(text: &str) -> bool {
     text.ends_with(ENDING) || (RunId::parse(text).is_err() && Path::new(text).is_file())
 }
 
 impl Archive {
     /// Refuses it where a line is not as it was written.
-    pub fn refuse_altered(&self) -> Result<(), Failure> {
+    pub fn refuse_altered(&self) -> Result<()> {
         match self.altered() {
             None => Ok(()),
             Some(altered) => {

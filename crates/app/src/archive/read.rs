@@ -15,8 +15,8 @@ use super::lines::{
     BlobLine, Counts, EndLine, EventLine, GoneLine, Header, KIND, NO_HASH, VERSION, text,
 };
 use super::{Altered, Archive, EVENT_BYTES_MAX, EVENTS_BYTES_MAX, FILE_BYTES_MAX, NAMED_BYTES_MAX};
-use crate::failure::Failure;
 use crate::text::sanitize;
+use crate::{Failure, Result};
 
 /// The type of an event whose line cannot be read.
 const UNREADABLE: &str = "unreadable";
@@ -24,13 +24,13 @@ const UNREADABLE: &str = "unreadable";
 const SHOWN_BYTES_MAX: usize = 400;
 
 /// Opens an archive. What was altered in it is noted, not refused; a file that is none is refused.
-pub fn open(path: &Path) -> Result<Archive, Failure> {
+pub fn open(path: &Path) -> Result<Archive> {
     let shown = sanitize::one_line(&path.display().to_string(), 300);
     let bytes = bytes_of(path, &shown)?;
     read(&bytes, &shown)
 }
 
-fn bytes_of(path: &Path, shown: &str) -> Result<Vec<u8>, Failure> {
+fn bytes_of(path: &Path, shown: &str) -> Result<Vec<u8>> {
     let unreadable = |error: std::io::Error| {
         if error.kind() == ErrorKind::NotFound {
             return Failure::resolution(format!("there is no file `{shown}`"));
@@ -63,7 +63,7 @@ fn too_large(shown: &str, what: &str, most: usize) -> Failure {
 }
 
 /// Reads the bytes of an archive; `shown` names it in messages.
-pub fn read(bytes: &[u8], shown: &str) -> Result<Archive, Failure> {
+pub fn read(bytes: &[u8], shown: &str) -> Result<Archive> {
     let (first, rest) = split(bytes);
     let header = header(first, shown)?;
     let mut reader = Reader {
@@ -91,7 +91,7 @@ fn split(bytes: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-fn header(line: &[u8], shown: &str) -> Result<Header, Failure> {
+fn header(line: &[u8], shown: &str) -> Result<Header> {
     // The fields that every version has say which one it is.
     #[derive(serde::Deserialize)]
     struct Any {
@@ -137,7 +137,7 @@ impl Reader {
         self.altered.get_or_insert_with(|| Altered { line, seq, what: what.to_owned() });
     }
 
-    fn lines(&mut self, all: &[u8], mut rest: &[u8], shown: &str) -> Result<(), Failure> {
+    fn lines(&mut self, all: &[u8], mut rest: &[u8], shown: &str) -> Result<()> {
         while !rest.is_empty() {
             self.line += 1;
             let before = &all[..all.len() - rest.len()];
@@ -155,7 +155,7 @@ impl Reader {
         Ok(())
     }
 
-    fn one(&mut self, line: &[u8], shown: &str) -> Result<(), Failure> {
+    fn one(&mut self, line: &[u8], shown: &str) -> Result<()> {
         if line.starts_with(br#"{"blob":"#) {
             let Some(blob) = self.exactly::<BlobLine>(line, "blob") else { return Ok(()) };
             let Some((hash, bytes)) = blob.bytes() else {
@@ -265,7 +265,7 @@ impl Reader {
         self.note(None, &what);
     }
 
-    fn finish(self, shown: &str) -> Result<Archive, Failure> {
+    fn finish(self, shown: &str) -> Result<Archive> {
         let Self { expected, records, journal, gone, altered, .. } = self;
         let id = expected.cast_id;
         let records = if expected.redacted { sealed(&id, records) } else { records };

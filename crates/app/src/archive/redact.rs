@@ -9,13 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use materia_contract::{
     EventBody, FULL_STDOUT, Plan, Record, RunId, Test, Uuid, number, path_tokens,
 };
-use materia_engine::{Journal, PAGE_BYTES, blocking};
+use materia_engine::{Journal, blocking};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::lines::EventLine;
 use super::write::{Writer, Written, damaged};
-use crate::failure::Failure;
+use crate::Result;
 
 /// Fields whose whole value stays: ids, words with a fixed meaning, and paths of the plan.
 const KEPT: &[&str] = &[
@@ -106,20 +106,13 @@ const WORDS: &[&str] =
     &["satisfied", "context", "workItems", "state", "title", "equals", "notEquals", "exists"];
 
 /// Writes a cast into an archive without its texts.
-pub fn write_redacted(journal: &dyn Journal, id: &RunId) -> Result<Written, Failure> {
+pub fn write_redacted(journal: &dyn Journal, id: &RunId) -> Result<Written> {
     let mut writer = Writer::new(id, true);
     let mut redaction = Redaction::default();
-    let mut seq = 0;
-    loop {
-        let page = blocking(journal).read(id, seq, PAGE_BYTES)?;
-        for record in &page.records {
-            seq = record.seq;
-            writer.event(&redaction.event(id, record)?)?;
-        }
-        if page.end {
-            return Ok(writer.finish());
-        }
+    for record in blocking(journal).behind(id, 0) {
+        writer.event(&redaction.event(id, &record?)?)?;
     }
+    Ok(writer.finish())
 }
 
 /// Numbers that stand for texts, in the order of their first use.
@@ -145,7 +138,7 @@ struct Redaction {
 }
 
 impl Redaction {
-    fn event(&mut self, id: &RunId, record: &Record) -> Result<EventLine<'static>, Failure> {
+    fn event(&mut self, id: &RunId, record: &Record) -> Result<EventLine<'static>> {
         let broken = |what: &dyn std::fmt::Display| damaged(id, record.seq, &what.to_string());
         let event = record.event().map_err(|error| broken(&error))?;
         let whole = record.whole_data().map_err(|fault| broken(&fault))?;

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use materia_contract::{BlobHash, ChainHash, RunId, blob};
-use materia_engine::{Journal, PAGE_BYTES, blocking, named_by, wait};
+use materia_engine::{Journal, blocking, named_by, wait};
 use serde::Serialize;
 
 use super::lines::{BlobLine, Counts, EndLine, EventLine, GoneLine, Header, text};
 use super::{EVENT_BYTES_MAX, EVENTS_BYTES_MAX, FILE_BYTES_MAX, NAMED_BYTES_MAX};
-use crate::failure::Failure;
+use crate::{Failure, Result};
 
 /// The bytes of an archive, and how many events it has.
 #[derive(Debug)]
@@ -24,45 +24,39 @@ pub fn write(
     journal: &dyn Journal,
     id: &RunId,
     is_gone: impl Fn(BlobHash) -> bool,
-) -> Result<Written, Failure> {
+) -> Result<Written> {
     let mut writer = Writer::new(id, false);
     let (mut seq, mut head) = (0, ChainHash::origin(id));
     let mut known = BTreeSet::new();
-    loop {
-        let page = blocking(journal).read(id, seq, PAGE_BYTES)?;
-        for record in &page.records {
-            if record.seq != seq + 1 || record.hash_after(head) != record.hash {
-                return Err(damaged(id, seq + 1, "its hash does not match"));
-            }
-            (seq, head) = (record.seq, record.hash);
-            let event =
-                record.event().map_err(|error| damaged(id, record.seq, &error.to_string()))?;
-            for blob in record.blobs() {
-                if known.insert(blob.hash) {
-                    writer.blob(blob.hash, blob.text.into_bytes())?;
-                }
-            }
-            for left in named_by(&event).into_iter().filter(|left| left.is_blob) {
-                let Some(hash) = BlobHash::parse(&left.hash).filter(|hash| known.insert(*hash))
-                else {
-                    continue;
-                };
-                if left.is_transcript && is_gone(hash) {
-                    writer.line(&GoneLine { gone: left.hash })?;
-                    continue;
-                }
-                let bytes = wait(journal.blobs().get(hash))
-                    .map_err(|fault| damaged(id, record.seq, &fault.to_string()))?;
-                writer.blob(hash, bytes)?;
-            }
-            let line = EventLine::of(record)
-                .ok_or_else(|| damaged(id, record.seq, "it is not written as materia writes it"))?;
-            writer.event(&line)?;
+    for record in blocking(journal).behind(id, 0) {
+        let record = record?;
+        if record.seq != seq + 1 || record.hash_after(head) != record.hash {
+            return Err(damaged(id, seq + 1, "its hash does not match"));
         }
-        if page.end {
-            return Ok(writer.finish());
+        (seq, head) = (record.seq, record.hash);
+        let event = record.event().map_err(|error| damaged(id, record.seq, &error.to_string()))?;
+        for blob in record.blobs() {
+            if known.insert(blob.hash) {
+                writer.blob(blob.hash, blob.text.into_bytes())?;
+            }
         }
+        for left in named_by(&event).into_iter().filter(|left| left.is_blob) {
+            let Some(hash) = BlobHash::parse(&left.hash).filter(|hash| known.insert(*hash)) else {
+                continue;
+            };
+            if left.is_transcript && is_gone(hash) {
+                writer.line(&GoneLine { gone: left.hash })?;
+                continue;
+            }
+            let bytes = wait(journal.blobs().get(hash))
+                .map_err(|fault| damaged(id, record.seq, &fault.to_string()))?;
+            writer.blob(hash, bytes)?;
+        }
+        let line = EventLine::of(&record)
+            .ok_or_else(|| damaged(id, record.seq, "it is not written as materia writes it"))?;
+        writer.event(&line)?;
     }
+    Ok(writer.finish())
 }
 
 pub(super) fn damaged(id: &RunId, seq: u64, what: &str) -> Failure {
@@ -86,7 +80,7 @@ impl Writer {
         Self { id: id.clone(), bytes, counts: Counts::default(), events_bytes: 0 }
     }
 
-    pub(super) fn event(&mut self, line: &EventLine<'_>) -> Result<(), Failure> {
+    pub(super) fn event(&mut self, line: &EventLine<'_>) -> Result<()> {
         let before = self.bytes.len();
         self.line(line)?;
         let bytes = self.bytes.len() - before;
@@ -105,12 +99,12 @@ impl Writer {
         Ok(())
     }
 
-    fn blob(&mut self, hash: BlobHash, bytes: Vec<u8>) -> Result<(), Failure> {
+    fn blob(&mut self, hash: BlobHash, bytes: Vec<u8>) -> Result<()> {
         self.counts.blobs += 1;
         self.line(&BlobLine::of(hash, bytes))
     }
 
-    fn line(&mut self, line: &impl Serialize) -> Result<(), Failure> {
+    fn line(&mut self, line: &impl Serialize) -> Result<()> {
         self.bytes.extend_from_slice(text(line).as_bytes());
         self.bytes.push(b'\n');
         if self.bytes.len() > FILE_BYTES_MAX {

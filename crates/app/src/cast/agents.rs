@@ -18,6 +18,7 @@ use materia_runners::agents::{
 };
 use materia_runners::{PlanningSupport, planning_support};
 
+use crate::Result;
 use crate::failure::{Failure, Hint};
 use crate::options::{Contradiction, Named, RunOptions};
 use crate::project;
@@ -87,7 +88,7 @@ pub fn fleet(loaded: &Loaded, provider: Option<&str>) -> AgentRegistry {
 }
 
 /// Finds what answers the agent sockets, and refuses if nothing can answer one of them.
-pub fn answering(options: &RunOptions, asking: Asking<'_>) -> Result<Answers, Failure> {
+pub fn answering(options: &RunOptions, asking: Asking<'_>) -> Result<Answers> {
     let Asking { folder, loaded, plan, mode, script, .. } = asking;
     // A script answers every socket unless it says that it answers only those it names (D54).
     let all = script.is_some_and(|(script, _)| !script.only);
@@ -138,7 +139,6 @@ pub fn answering(options: &RunOptions, asking: Asking<'_>) -> Result<Answers, Fa
 
 impl Chosen {
     /// The names of the agents that would be asked, each once.
-    #[must_use]
     pub fn agents(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for (_, who) in &self.0 {
@@ -153,7 +153,7 @@ impl Chosen {
 
     /// Who answers each socket, with what their programs say their versions are (D46). Programs are started
     /// for that, so whatever the project says about them must have been approved.
-    pub fn answerers(&self, supervisor: &Path) -> Result<Answerers, Failure> {
+    pub fn answerers(&self, supervisor: &Path) -> Result<Answerers> {
         let mut distinct: Vec<Agent> = Vec::new();
         for (_, who) in &self.0 {
             if let Who::Agent(agent) = who
@@ -233,7 +233,7 @@ fn choose(
     asked: &[Asked<'_>],
     plan: &Plan,
     mode: GlobalMode,
-) -> Result<Vec<Agent>, Failure> {
+) -> Result<Vec<Agent>> {
     let sandbox = planning_support() == PlanningSupport::Enforced;
     let mut agents = Vec::<Agent>::new();
     // Sockets that have the same problem are reported together.
@@ -309,7 +309,7 @@ impl Answering {
     }
 
     /// The runner for agent turns; `None` if no turn needs one. A new recording starts here.
-    pub fn runner(&self, supervisor: &Path) -> Result<Option<Arc<dyn Runner>>, Failure> {
+    pub fn runner(&self, supervisor: &Path) -> Result<Option<Arc<dyn Runner>>> {
         Ok(match self {
             Self::Nobody => None,
             Self::Recorded(recording, fleet) => {

@@ -10,7 +10,6 @@ use crate::Project;
 use crate::project::place::CastJournal;
 
 /// Whether turns of a cast may change files of the project: in Planning none may, an agent needs the tools for it.
-#[must_use]
 pub fn may_write(plan: &Plan, mode: GlobalMode) -> bool {
     let writes = |node: &materia_contract::Node| match &node.behavior {
         Behavior::Utility { .. } => true,
@@ -24,7 +23,6 @@ pub fn may_write(plan: &Plan, mode: GlobalMode) -> bool {
 
 /// Casts of a journal that are driven now in the project folder. One that cannot be read is left out: it must not keep
 /// another from starting.
-#[must_use]
 pub fn driven(journal: &dyn CastJournal) -> Vec<DrivenCast> {
     let read = |cast_id: RunId| {
         let (run, _) = materia_engine::load(journal, &cast_id).ok()?;
@@ -41,7 +39,6 @@ pub fn driven(journal: &dyn CastJournal) -> Vec<DrivenCast> {
 
 /// Casts of a project that are driven now, where they or the cast `id` of this plan may change files. `root` is the
 /// folder of the casts.
-#[must_use]
 pub fn others(
     project: &Project,
     root: &Path,
@@ -64,7 +61,6 @@ pub fn others(
 }
 
 /// The warning about such casts.
-#[must_use]
 pub fn warning(others: &[RunId]) -> Option<String> {
     let names: Vec<String> = others.iter().map(|id| format!("`{id}`")).collect();
     match names.as_slice() {

@@ -8,31 +8,19 @@
 
 use materia_contract::body::CopiedBody;
 use materia_contract::{BlobHash, ChainHash, Decided, Record, RunId};
-use materia_engine::{AppendError, Batch, Epoch, Journal, PAGE_BYTES, blocking, named_by, wait};
+use materia_engine::{AppendError, Batch, Epoch, Journal, blocking, named_by, wait};
 
-use crate::failure::Failure;
 use crate::project::place::CastJournal;
+use crate::{Failure, Result};
 
 /// All casts of a journal, oldest first.
-pub fn all(journal: &dyn Journal) -> Result<Vec<RunId>, Failure> {
-    let (mut casts, mut after) = (Vec::new(), None);
-    loop {
-        let page = wait(journal.runs(after.as_ref(), PAGE_BYTES))?;
-        casts.extend(page.lines.into_iter().map(|line| line.cast_id));
-        after = page.next;
-        if after.is_none() {
-            casts.reverse();
-            return Ok(casts);
-        }
-    }
+pub fn all(journal: &dyn Journal) -> Result<Vec<RunId>> {
+    let newest_first = blocking(journal).runs()?;
+    Ok(newest_first.into_iter().rev().map(|line| line.cast_id).collect())
 }
 
 /// Copies a cast with its texts, verifies the copy, and lets the cast go on there.
-pub fn copy(
-    from: &dyn CastJournal,
-    to: &dyn CastJournal,
-    run: &RunId,
-) -> Result<CopiedBody, Failure> {
+pub fn copy(from: &dyn CastJournal, to: &dyn CastJournal, run: &RunId) -> Result<CopiedBody> {
     let (here, there) = (from.shown(), to.shown());
     let missing = || Failure::resolution(format!("there is no cast `{run}` in {here}"));
     blocking(from).head(run)?.ok_or_else(missing)?;
@@ -81,8 +69,8 @@ fn begins_like(
     run: &RunId,
     count: u64,
     events: u64,
-) -> Result<(), Failure> {
-    let hash_at = |journal: &dyn Journal| -> Result<Option<ChainHash>, Failure> {
+) -> Result<()> {
+    let hash_at = |journal: &dyn Journal| -> Result<Option<ChainHash>> {
         let page = blocking(journal).read(run, count - 1, 1)?;
         Ok(page.records.first().map(|record| record.hash))
     };
@@ -99,11 +87,10 @@ fn append(
     run: &RunId,
     epoch: Epoch,
     before: u64,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let verdict = blocking(from).line(run)?.and_then(|line| line.verdict);
     let mut decision: Vec<Record> = Vec::new();
-    let mut seq = before;
-    let write = |records: &mut Vec<Record>| -> Result<(), Failure> {
+    let write = |records: &mut Vec<Record>| -> Result<()> {
         let Some(first) = records.first() else { return Ok(()) };
         let after = first.seq - 1;
         let decided = first.input.as_deref().and_then(|input| Decided::read(input).ok());
@@ -116,24 +103,19 @@ fn append(
         let batch = Batch { run: run.clone(), epoch, after, records, receipt, verdict };
         to.append_moved(batch).map_err(|error| unwritten(&error))
     };
-    loop {
-        let page = blocking(from).read(run, seq, PAGE_BYTES)?;
-        for record in page.records {
-            seq = record.seq;
-            if record.input.is_some() {
-                write(&mut decision)?;
-            }
-            texts(from, to, &record)?;
-            decision.push(record);
+    for record in blocking(from).behind(run, before) {
+        let record = record?;
+        if record.input.is_some() {
+            write(&mut decision)?;
         }
-        if page.end {
-            return write(&mut decision);
-        }
+        texts(from, to, &record)?;
+        decision.push(record);
     }
+    write(&mut decision)
 }
 
 /// Puts the texts and files that an event names at the other place.
-fn texts(from: &dyn Journal, to: &dyn Journal, record: &Record) -> Result<(), Failure> {
+fn texts(from: &dyn Journal, to: &dyn Journal, record: &Record) -> Result<()> {
     let damaged = |what: &dyn std::fmt::Display| {
         Failure::storage(format!("event {} cannot be copied: {what}", record.seq))
     };

@@ -21,7 +21,6 @@ use materia_safe_fs::Anchor;
 use materia_workspace::Place;
 use tokio::runtime::Handle;
 
-use crate::Failure;
 use crate::cast::agents::Answering;
 use crate::cast::host::{Host, Setting, Underway};
 use crate::cast::prepare::Prepared;
@@ -29,6 +28,7 @@ use crate::cast::workspace;
 use crate::project::place::CastJournal;
 use crate::project::{Found, Project};
 use crate::trust::Cleared;
+use crate::{Failure, Result};
 
 /// A run that is about to be driven.
 pub struct Drive {
@@ -108,7 +108,7 @@ impl Drive {
         plan: Plan,
         supervisor: PathBuf,
         start: Start,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self> {
         let Found { root, journal, id } = cast;
         let Prepared { script, answering, .. } = prepared;
         let remote = project.remote()?.filter(|_| journal.is_remote());
@@ -149,14 +149,12 @@ impl Drive {
     }
 
     /// The path of its project below the top of the repository, if its files are stored for other machines.
-    #[must_use]
     pub fn stored_below(&self) -> Option<String> {
         self.stored.as_ref()?;
         self.own.as_ref()?.below().to_str().map(str::to_owned)
     }
 
     /// Whether the run was there before.
-    #[must_use]
     pub fn goes_on(&self) -> bool {
         matches!(self.start, Start::CarryOn(..))
     }
@@ -168,7 +166,7 @@ impl Drive {
         observer: Arc<dyn Observer>,
         ears: &Handle,
         stoppable: impl FnOnce(Box<dyn Fn(&str) -> bool + Send + Sync>),
-    ) -> Result<Driven, Failure> {
+    ) -> Result<Driven> {
         let setting = self.setting()?;
         let Self { root, journal, id, folders, start, .. } = self;
         let host = Host::new(journal.clone(), observer, Arc::new(SystemClock), ears);
@@ -186,7 +184,7 @@ impl Drive {
     }
 
     /// Drives the run on a host with others, in a task of its own. The journal is the host's.
-    pub fn among(self, host: &Host) -> Result<Underway, Failure> {
+    pub fn among(self, host: &Host) -> Result<Underway> {
         let setting = self.setting()?;
         Ok(match self.start {
             Start::Begin(created) => host.begin(self.id, *created, setting),
@@ -198,7 +196,7 @@ impl Drive {
 
     /// Stores the new run and drives nothing, so that another process can drive it. Returns the command that this
     /// process must apply.
-    pub async fn leave(self, observer: Arc<dyn Observer>) -> Result<Command, Failure> {
+    pub async fn leave(self, observer: Arc<dyn Observer>) -> Result<Command> {
         match self.start {
             Start::Begin(created) => {
                 let world = World {
@@ -221,7 +219,6 @@ impl Drive {
     }
 
     /// Who answers its agents, as far as they are known by name.
-    #[must_use]
     pub fn providers(&self) -> Vec<String> {
         let agents = match &self.start {
             Start::Begin(created) => &created.agents,
@@ -231,7 +228,7 @@ impl Drive {
     }
 
     /// Settings of the run for its host.
-    fn setting(&self) -> Result<Setting, Failure> {
+    fn setting(&self) -> Result<Setting> {
         let script = self.script.as_ref();
         let timeline = script.map(|script| script.timeline.as_slice().into());
         let options = Options {
@@ -247,7 +244,7 @@ impl Drive {
     }
 
     /// Runner of the turns: programs and agents under a supervisor, or the script instead.
-    fn runner(&self) -> Result<Arc<dyn Runner>, Failure> {
+    fn runner(&self) -> Result<Arc<dyn Runner>> {
         let scripted = self.script.as_ref().map(|script| {
             let runner: Arc<dyn Runner> = Arc::new(ScriptedRunner::new(script.clone()));
             runner
@@ -273,7 +270,7 @@ impl Drive {
 
 impl Driven {
     /// Says how the run ended; where it never began, this is a refusal.
-    pub fn outcome(&mut self) -> Result<Outcome, Failure> {
+    pub fn outcome(&mut self) -> Result<Outcome> {
         let Err(error) = std::mem::replace(&mut self.ended, Ok(())) else {
             let report = self.report().map_err(|error| Failure::Broken(error.to_string()))?;
             return Ok(Outcome::Rests(Box::new(report)));

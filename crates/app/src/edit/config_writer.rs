@@ -10,6 +10,7 @@ use materia_compiler::{Layer, LayerKind, Loaded, active_loadout};
 use materia_contract::body::ConfigFile;
 use materia_safe_fs::Typed;
 
+use crate::Result;
 use crate::failure::{Failure, Hint};
 use crate::project::Project;
 use crate::text::sanitize;
@@ -28,20 +29,18 @@ pub struct ConfigWriter<'a> {
 
 impl<'a> ConfigWriter<'a> {
     /// The file of a layer.
-    #[must_use]
     pub fn of_layer(project: &'a Project, layer: &Layer) -> Self {
         let of_project = layer.kind == LayerKind::Project;
         Self { project, path: layer.path.clone(), of_project }
     }
 
     /// A new file of the project.
-    #[must_use]
     pub fn in_project(project: &'a Project, name: &str) -> Self {
         Self { project, path: project.dir.join(name), of_project: true }
     }
 
     /// The configuration in the profile.
-    pub fn in_profile(project: &'a Project, loaded: &Loaded) -> Result<Self, Failure> {
+    pub fn in_profile(project: &'a Project, loaded: &Loaded) -> Result<Self> {
         if let Some(layer) = strongest(loaded, LayerKind::Profile) {
             return Ok(Self::of_layer(project, layer));
         }
@@ -53,7 +52,6 @@ impl<'a> ConfigWriter<'a> {
 
     /// The file that the choice of a loadout goes to: where the choice is written now, unless that counts for other
     /// projects too; otherwise the project's strongest file.
-    #[must_use]
     pub fn for_choice(project: &'a Project, loaded: &Loaded) -> Self {
         let here = loaded.active_layer().filter(|layer| match layer.kind {
             LayerKind::Project | LayerKind::Environment | LayerKind::Flag => true,
@@ -67,7 +65,6 @@ impl<'a> ConfigWriter<'a> {
 
     /// The file that a copy goes to, to be edited there: the one that was named for this run, or the
     /// project's.
-    #[must_use]
     pub fn for_copy(project: &'a Project, loaded: &Loaded) -> Self {
         // What is edited should be seen, and kept with the project; the hidden file is for choices.
         let seen = |layer: &&Layer| layer.kind == LayerKind::Project && layer.shown != CHOICE_FILE;
@@ -80,7 +77,7 @@ impl<'a> ConfigWriter<'a> {
 
     /// Replaces the text that has this hash. A change that another process made in between is not overwritten;
     /// approvals of the project's files must be given again.
-    pub fn replace(&self, hash: &str, text: &str) -> Result<(), Failure> {
+    pub fn replace(&self, hash: &str, text: &str) -> Result<()> {
         let now = match fs::read(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             read => read.map_err(|error| self.unusable(&error))?,
@@ -112,7 +109,6 @@ impl<'a> ConfigWriter<'a> {
     }
 
     /// Its path for people.
-    #[must_use]
     pub fn shown(&self) -> String {
         self.project.shown(&self.path)
     }
@@ -122,7 +118,7 @@ impl<'a> ConfigWriter<'a> {
         &self,
         change: impl FnOnce(&str) -> Result<String, EditError>,
         warnings: &mut Vec<String>,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let before = self.parts();
         let text = self.read().map_err(|error| self.unusable(&error))?;
         let (mark, text) = match text.strip_prefix('\u{feff}') {
@@ -163,7 +159,6 @@ impl<'a> ConfigWriter<'a> {
 }
 
 /// The files of a configuration, the weakest first.
-#[must_use]
 pub fn files(loaded: &Loaded) -> Vec<ConfigFile> {
     let file = |layer: &Layer| ConfigFile {
         layer: word(layer.kind).to_owned(),
@@ -176,11 +171,7 @@ pub fn files(loaded: &Loaded) -> Vec<ConfigFile> {
 }
 
 /// One of the files of a configuration, to be changed; by the name that [`files`] has for it.
-pub fn named<'p>(
-    project: &'p Project,
-    loaded: &Loaded,
-    shown: &str,
-) -> Result<ConfigWriter<'p>, Failure> {
+pub fn named<'p>(project: &'p Project, loaded: &Loaded, shown: &str) -> Result<ConfigWriter<'p>> {
     let layer = loaded.layers.iter().find(|layer| layer.shown == shown);
     match layer {
         Some(layer) if layer.kind == LayerKind::Shipped => Err(Failure::resolution(format!(
@@ -201,7 +192,7 @@ pub fn keep_active(
     project: &Project,
     before: &Loaded,
     warnings: &mut Vec<String>,
-) -> Result<Option<(String, String)>, Failure> {
+) -> Result<Option<(String, String)>> {
     let (now, _) = materia_compiler::load(&project.sources);
     let Some(active) = active_loadout(before) else { return Ok(None) };
     if active_loadout(&now) == Some(active) || !now.config.loadouts.contains_key(active) {
@@ -213,13 +204,11 @@ pub fn keep_active(
 }
 
 /// The strongest file of a kind.
-#[must_use]
 pub fn strongest(loaded: &Loaded, kind: LayerKind) -> Option<&Layer> {
     loaded.layers.iter().rev().find(|layer| layer.kind == kind)
 }
 
 /// Name of a layer.
-#[must_use]
 pub fn word(kind: LayerKind) -> &'static str {
     match kind {
         LayerKind::Shipped => "shipped",
@@ -231,7 +220,6 @@ pub fn word(kind: LayerKind) -> &'static str {
 }
 
 /// Where a thing comes from, for people: `shipped`, or the file.
-#[must_use]
 pub fn origin(layer: Option<&Layer>) -> String {
     match layer {
         None => String::new(),

@@ -13,8 +13,8 @@ use materia_contract::api::{Draft, DraftBody, DraftItem, DraftKept};
 use materia_contract::time::wall_time;
 use materia_engine::{Clock as _, SystemClock};
 
-use crate::failure::Failure;
 use crate::project::Project;
+use crate::{Failure, Result};
 
 /// How many drafts a project may have.
 pub const DRAFTS_MAX: usize = 200;
@@ -49,7 +49,7 @@ pub struct Drafts {
 
 impl Drafts {
     /// Those of this project.
-    pub fn of(project: &Project) -> Result<Self, Failure> {
+    pub fn of(project: &Project) -> Result<Self> {
         let Some(state) = &project.state_dir else {
             return Err(Failure::storage(
                 "the draft cannot be saved: the state folder is not known",
@@ -60,7 +60,7 @@ impl Drafts {
     }
 
     /// All of them, by id. One that cannot be read is passed over.
-    pub fn list(&self) -> Result<Vec<DraftItem>, Failure> {
+    pub fn list(&self) -> Result<Vec<DraftItem>> {
         let entries = match fs::read_dir(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             read => read.map_err(|error| self.unusable(&error))?,
@@ -74,7 +74,7 @@ impl Drafts {
     }
 
     /// One of them, if it is there.
-    pub fn get(&self, id: &str) -> Result<Option<Draft>, Failure> {
+    pub fn get(&self, id: &str) -> Result<Option<Draft>> {
         let path = self.path(id)?;
         read(&path).map_err(|error| self.unusable(&error))
     }
@@ -116,7 +116,7 @@ impl Drafts {
         }
     }
 
-    fn path(&self, id: &str) -> Result<PathBuf, Failure> {
+    fn path(&self, id: &str) -> Result<PathBuf> {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
         if id.is_empty() || id.len() > ID_CHARS_MAX || !id.chars().all(plain) {
             return Err(Failure::usage(format!(

@@ -7,7 +7,7 @@ use materia_contract::WorkspaceKind;
 use materia_safe_fs::Typed;
 use serde_json::json;
 
-use crate::failure::Failure;
+use crate::{Failure, Result};
 
 /// The file that a project's configuration begins in.
 pub const PROJECT_FILE: &str = "materia.json";
@@ -61,7 +61,7 @@ pub const TEMPLATES: [Template; 6] = [
 ];
 
 /// Finds one by its name.
-pub fn find(name: &str) -> Result<&'static Template, Failure> {
+pub fn find(name: &str) -> Result<&'static Template> {
     TEMPLATES.iter().find(|template| template.name == name).ok_or_else(|| {
         let names: Vec<&str> = TEMPLATES.iter().map(|template| template.name).collect();
         let help = materia_compiler::did_you_mean(name, names, "templates");
@@ -75,7 +75,7 @@ pub fn write(
     folder: &Path,
     template: &Template,
     workspace: Option<WorkspaceKind>,
-) -> Result<PathBuf, Failure> {
+) -> Result<PathBuf> {
     let there = PROJECT_FILES.iter().find(|name| folder.join(name).symlink_metadata().is_ok());
     if let Some(name) = there {
         return Err(Failure::resolution(format!("`{name}` exists already and was not changed")));

@@ -17,11 +17,11 @@ use materia_runners::UtilityRunner;
 use serde_json::{Value, json};
 
 use crate::cast::prepare::{self, Ready};
-use crate::failure::Failure;
 use crate::project::Project;
 use crate::project::profile;
 use crate::text::sanitize;
 use crate::trust::{Begins, Starts, Trusted, Untrusted};
+use crate::{Failure, Result};
 
 /// How long a utility may take that is tried, whatever it may take in a cast.
 const TRIAL_MS_MAX: u64 = 60_000;
@@ -34,7 +34,7 @@ pub struct UtilityTrial {
 }
 
 /// Prepares the trial of a materia, as it is saved. Nothing has run yet.
-pub fn prepare(project: &Project, materia: &str) -> Result<Untrusted<UtilityTrial>, Failure> {
+pub fn prepare(project: &Project, materia: &str) -> Result<Untrusted<UtilityTrial>> {
     let asked = Invocation {
         from: None,
         targets: vec![format!("materia:{materia}")],
@@ -84,7 +84,6 @@ impl UtilityTrial {
     }
 
     /// Hash that the caller confirms: the program and everything that it gets besides its input.
-    #[must_use]
     pub fn hash(&self) -> String {
         let Node { env, cwd, materia, .. } = self.node();
         let (command, params) = (self.command(), self.params());
@@ -94,7 +93,6 @@ impl UtilityTrial {
     }
 
     /// The same in words, line by line.
-    #[must_use]
     pub fn told(&self) -> Vec<String> {
         let node = self.node();
         let word = |text: &String| sanitize::one_line(&json!(text).to_string(), usize::MAX);
@@ -120,12 +118,7 @@ impl UtilityTrial {
 
 impl Trusted<UtilityTrial> {
     /// Runs it once.
-    pub async fn run(
-        &self,
-        project: &Project,
-        supervisor: PathBuf,
-        input: Value,
-    ) -> Result<Tried, Failure> {
+    pub async fn run(&self, project: &Project, supervisor: PathBuf, input: Value) -> Result<Tried> {
         let scripts = materia_compiler::needed_scripts(&self.loaded, &self.plan);
         profile::ready(self.loaded.shelf(), &scripts, &mut Vec::new())?;
         let Some(state) = &project.state_dir else {

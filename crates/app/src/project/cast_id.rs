@@ -7,6 +7,7 @@ use materia_contract::{CastLine, RunId};
 use materia_engine::{Clock, Journal, ReadError, SystemClock, blocking};
 use materia_journal::BLOBS_FOLDER;
 
+use crate::Result;
 use crate::failure::{Failure, Hint};
 
 /// The shortest beginning of an id that is looked for.
@@ -17,7 +18,6 @@ const CANDIDATES_MAX: usize = 5;
 pub(crate) const LAST: &str = "last";
 
 /// A new id: sortable by time, and different in two processes at one instant.
-#[must_use]
 pub fn fresh() -> RunId {
     let now = SystemClock.now();
     // A hasher of the standard library is seeded by the system for every process.
@@ -27,7 +27,7 @@ pub fn fresh() -> RunId {
 }
 
 /// Reads the name that a person chose for a new cast (D60).
-pub fn chosen(text: &str) -> Result<RunId, Failure> {
+pub fn chosen(text: &str) -> Result<RunId> {
     let id = RunId::chosen(text).map_err(|error| Failure::usage(error.to_string()))?;
     if id.as_str() == BLOBS_FOLDER {
         let message = format!(
@@ -42,11 +42,7 @@ pub fn chosen(text: &str) -> Result<RunId, Failure> {
 /// journals has it.
 ///
 /// `place` says where was looked, for the message.
-pub fn resolve(
-    journals: &[&dyn Journal],
-    wanted: &RunId,
-    place: &str,
-) -> Result<(usize, RunId), Failure> {
+pub fn resolve(journals: &[&dyn Journal], wanted: &RunId, place: &str) -> Result<(usize, RunId)> {
     for (which, journal) in journals.iter().enumerate() {
         if is_there(*journal, wanted)? {
             return Ok((which, wanted.clone()));
@@ -110,22 +106,6 @@ fn is_there(journal: &dyn Journal, wanted: &RunId) -> Result<bool, ReadError> {
 }
 
 /// Error for a cast that does not exist.
-#[must_use]
 pub fn unknown(wanted: &RunId, place: &str) -> Failure {
     Failure::resolution(format!("there is no cast `{wanted}` in {place}")).hint(Hint::ListCasts)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fresh_ids_are_ids_and_differ() {
-        let (one, two) = (fresh(), fresh());
-        assert_ne!(one, two);
-        assert!(RunId::parse(one.as_str()).is_ok());
-        assert_eq!(one.as_str().len(), "20261115T022644-3f9a1c".len());
-        assert_eq!(&one.as_str()[8..9], "T");
-        assert_eq!(&one.as_str()[15..16], "-");
-    }
 }

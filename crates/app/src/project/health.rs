@@ -10,7 +10,7 @@ use materia_contract::body::{
 use materia_contract::capability::{Capabilities, Guarded, SchemaSupport};
 use materia_runners::agents::{self, AgentRegistry, Examined, Login};
 
-use crate::failure::Failure;
+use crate::Result;
 use crate::project::Project;
 use crate::text::sanitize::one_line;
 use crate::trust::Gate;
@@ -26,7 +26,6 @@ pub struct Wishes {
 
 /// Agents and models that a project asks for, and which of the programs are not approved. A project that only asks for
 /// another model names no program, so the version check starts the user's own program.
-#[must_use]
 pub fn wishes(gate: &Gate, loaded: &Loaded, warnings: &mut Vec<String>) -> Wishes {
     let mut wishes = Wishes::default();
     for (name, doc) in &loaded.config.agents {
@@ -44,7 +43,7 @@ pub fn wishes(gate: &Gate, loaded: &Loaded, warnings: &mut Vec<String>) -> Wishe
 }
 
 /// The NATS servers of a project (M3); `monitor` is the address of their monitor. Blocks.
-pub fn journal(project: &Project, monitor: Option<&str>) -> Result<Option<JournalHealth>, Failure> {
+pub fn journal(project: &Project, monitor: Option<&str>) -> Result<Option<JournalHealth>> {
     let Some(options) = project.nats_options()? else { return Ok(None) };
     let mut health = JournalHealth {
         address: options.shown(),
@@ -82,7 +81,6 @@ pub fn journal(project: &Project, monitor: Option<&str>) -> Result<Option<Journa
 }
 
 /// The same in a line.
-#[must_use]
 pub fn journal_line(journal: &JournalHealth) -> String {
     let JournalHealth { address, space, durable, because, .. } = journal;
     let (address, because) = (one_line(address, 200), one_line(because, 200));
@@ -175,13 +173,11 @@ fn missing(one: &Examined) -> Option<String> {
 }
 
 /// Whether an agent is usable now, as far as is known.
-#[must_use]
 pub fn is_usable(one: &AgentHealth) -> bool {
     one.installed && !one.not_run && one.logged_in != Some(false)
 }
 
 /// How an agent stands, in a few words.
-#[must_use]
 pub fn state(one: &AgentHealth) -> &'static str {
     match (one.installed, one.logged_in) {
         _ if one.not_run => "named by this project, not run",
@@ -193,7 +189,6 @@ pub fn state(one: &AgentHealth) -> &'static str {
 }
 
 /// Capabilities of an agent, in words.
-#[must_use]
 pub fn can(row: &Capabilities) -> Vec<&'static str> {
     let mut words = Vec::new();
     words.push(if row.resume { "goes on in its sessions" } else { "sessions if it says so" });
@@ -216,7 +211,6 @@ pub fn can(row: &Capabilities) -> Vec<&'static str> {
 }
 
 /// Sandbox mechanisms of this machine, in one line.
-#[must_use]
 pub fn mechanisms(sandbox: Sandbox) -> String {
     let Sandbox { landlock, filter, cgroup, user_namespaces, .. } = sandbox;
     let landlock = match landlock {
@@ -233,7 +227,6 @@ pub fn mechanisms(sandbox: Sandbox) -> String {
 }
 
 /// Restrictions that are enforced, if all mechanisms are available.
-#[must_use]
 pub fn holds(sandbox: Sandbox) -> Option<&'static str> {
     (sandbox.planning == PlanningSupport::Enforced).then_some(
         "Planning mode, `policy.write`, `policy.network: false` and read-only agents are held by the kernel.",
@@ -241,7 +234,6 @@ pub fn holds(sandbox: Sandbox) -> Option<&'static str> {
 }
 
 /// Restrictions that this machine cannot enforce on a confined turn, a sentence each.
-#[must_use]
 pub fn confinement_gaps(sandbox: Sandbox) -> Vec<String> {
     let Sandbox { landlock, filter, .. } = sandbox;
     let older = |version| landlock > 0 && landlock < version;

@@ -13,6 +13,7 @@ use materia_engine::wait;
 use materia_journal::{JOURNAL_FILE, Options, SqliteJournal};
 use materia_nats::{Home, NatsJournal, Space};
 
+use crate::Result;
 use crate::failure::{Failure, Hint};
 use crate::project::place::{CastJournal, InProfile, JournalPlace, SQLITE};
 use crate::project::{Found, Project};
@@ -25,7 +26,7 @@ impl Project {
     }
 
     /// The same, to write to one: that needs a folder in which it is noted.
-    pub(crate) fn options_to_write(&self) -> Result<Options, Failure> {
+    pub(crate) fn options_to_write(&self) -> Result<Options> {
         if self.state_dir.is_none() {
             let message = "the state folder is not known, and a cast cannot run without it";
             return Err(Failure::storage(message).hint(Hint::NameState));
@@ -34,7 +35,7 @@ impl Project {
     }
 
     /// Opens the journal in a folder to look at it, if there is one.
-    pub fn look(&self, root: &Path) -> Result<Option<Arc<dyn CastJournal>>, Failure> {
+    pub fn look(&self, root: &Path) -> Result<Option<Arc<dyn CastJournal>>> {
         self.refuse_links(root)?;
         if self.nats_options()?.is_some() {
             return Ok(self.existing_remote()?.map(|journal| journal as Arc<dyn CastJournal>));
@@ -48,7 +49,7 @@ impl Project {
         &self,
         root: &Path,
         options: Options,
-    ) -> Result<Arc<dyn CastJournal>, Failure> {
+    ) -> Result<Arc<dyn CastJournal>> {
         if let Some(remote) = self.remote()? {
             return Ok(remote);
         }
@@ -56,7 +57,7 @@ impl Project {
     }
 
     /// Opens the journal to copy casts from it or to it; it is made if it is not there.
-    pub fn journal_to_copy(&self) -> Result<Arc<dyn CastJournal>, Failure> {
+    pub fn journal_to_copy(&self) -> Result<Arc<dyn CastJournal>> {
         let root = self.artifact_root();
         self.refuse_links(&root)?;
         self.open_journal(&root, self.options_to_write()?)
@@ -64,7 +65,7 @@ impl Project {
 
     /// Refuses a folder for casts that a link leads to: what is kept there would be written somewhere else.
     /// Outside of the project, where only its user can have meant it, links on the way are the user's own.
-    pub(crate) fn refuse_links(&self, root: &Path) -> Result<(), Failure> {
+    pub(crate) fn refuse_links(&self, root: &Path) -> Result<()> {
         let Ok(below) = root.strip_prefix(&self.dir) else { return Ok(()) };
         let mut path = self.dir.clone();
         for part in below.components() {
@@ -80,7 +81,7 @@ impl Project {
     }
 
     /// Whether the journal in a folder is foreign: the user must trust it before it is written to.
-    pub fn has_foreign_journal(&self, root: &Path) -> Result<bool, Failure> {
+    pub fn has_foreign_journal(&self, root: &Path) -> Result<bool> {
         self.refuse_links(root)?;
         if self.is_remote() || !SqliteJournal::is_foreign_in(root, &self.journal_options())? {
             return Ok(false);
@@ -90,7 +91,7 @@ impl Project {
     }
 
     /// The user vouches for the journal in a folder: it is the user's own from now on.
-    pub fn adopt(&self, root: &Path, warnings: &mut Vec<String>) -> Result<(), Failure> {
+    pub fn adopt(&self, root: &Path, warnings: &mut Vec<String>) -> Result<()> {
         self.refuse_links(root)?;
         let adopted = SqliteJournal::adopt(root, &self.options_to_write()?)?;
         if let Some(commands) = adopted.map(|adopted| adopted.commands).filter(|count| *count > 0) {
@@ -103,7 +104,7 @@ impl Project {
     }
 
     /// The same cast in a journal that the user has just vouched for.
-    pub fn adopt_found(&self, found: Found, warnings: &mut Vec<String>) -> Result<Found, Failure> {
+    pub fn adopt_found(&self, found: Found, warnings: &mut Vec<String>) -> Result<Found> {
         let Found { root, journal, id } = found;
         // Nothing in this process has it open while it changes.
         drop(journal);
@@ -114,7 +115,6 @@ impl Project {
     }
 
     /// The journal in a folder as people know it.
-    #[must_use]
     pub fn journal_file(&self, root: &Path) -> PathBuf {
         root.join(JOURNAL_FILE)
     }
@@ -122,7 +122,7 @@ impl Project {
 
 impl Project {
     /// Where its casts are on NATS; `None` if they are in a file.
-    pub fn nats_options(&self) -> Result<Option<materia_nats::Options>, Failure> {
+    pub fn nats_options(&self) -> Result<Option<materia_nats::Options>> {
         let JournalPlace { journal, space, credentials, certificate, patience, worker } =
             &*self.place;
         if journal.as_deref() == Some(SQLITE) {
@@ -153,11 +153,7 @@ impl Project {
     }
 
     /// Refuses to carry on a run on NATS whose project is elsewhere: its files are there (M7, M10).
-    pub(crate) fn refuse_elsewhere(
-        &self,
-        found: &Found,
-        created: &RunCreated,
-    ) -> Result<(), Failure> {
+    pub(crate) fn refuse_elsewhere(&self, found: &Found, created: &RunCreated) -> Result<()> {
         // Files of a workspace travel. A worker looks at the entry on its list instead.
         let anywhere = created.workspace.is_some() || self.place.worker.is_some();
         if anywhere || !found.journal.is_remote() {
@@ -199,7 +195,7 @@ impl Project {
     }
 
     /// The journal on NATS, if the user keeps casts there. Connects at the first call.
-    pub fn remote(&self) -> Result<Option<Arc<NatsJournal>>, Failure> {
+    pub fn remote(&self) -> Result<Option<Arc<NatsJournal>>> {
         if let Some(journal) = self.connected.get() {
             return Ok(Some(Arc::clone(journal)));
         }
@@ -230,7 +226,6 @@ impl Project {
     }
 
     /// The same without a connection: whether casts are on NATS.
-    #[must_use]
     pub fn is_remote(&self) -> bool {
         matches!(self.nats_options(), Ok(Some(_)) | Err(_))
     }
@@ -238,7 +233,6 @@ impl Project {
 
 impl Found {
     /// Whether the user must trust its journal before a command is applied to it.
-    #[must_use]
     pub fn is_foreign(&self) -> bool {
         self.journal.is_foreign()
     }

@@ -26,9 +26,9 @@ use rustix::io::Errno;
 
 use self::place::{CastJournal, Connected, InProfile, JournalPlace, Kept};
 use crate::archive;
-use crate::failure::Failure;
 use crate::text::sanitize;
 use crate::trust::Gate;
+use crate::{Failure, Result};
 
 /// Folders that may hold casts besides the configured one, if they have a journal.
 const OTHER_ROOTS: [&str; 2] = [".materia", ".pi/pi-materia"];
@@ -62,7 +62,7 @@ pub struct Project {
 
 impl Project {
     /// The project whose folder and configuration these are. The folder must exist.
-    pub fn open(mut sources: Sources, state_dir: Option<PathBuf>) -> Result<Self, Failure> {
+    pub fn open(mut sources: Sources, state_dir: Option<PathBuf>) -> Result<Self> {
         let dir = sources.project_dir.canonicalize().map_err(|error| {
             let folder = sources.project_dir.display();
             Failure::storage(format!("cannot use the folder `{folder}`: {error}"))
@@ -86,25 +86,21 @@ impl Project {
     }
 
     /// The folder of the user's profile.
-    #[must_use]
     pub fn profile_dir(&self) -> Option<&Path> {
         self.sources.profile_dir.as_deref()
     }
 
     /// Trust gate of this project.
-    #[must_use]
     pub fn gate(&self) -> Gate {
         Gate::new(self.profile_dir(), &self.dir)
     }
 
     /// Where the folders are that events of a cast under `root` name.
-    #[must_use]
     pub fn folders(&self, root: &Path, id: &RunId) -> Folders {
         Folders { run_dir: text(&root.join(id.as_str())), ..self.places() }
     }
 
     /// The same for all of its casts: without the folder of a cast.
-    #[must_use]
     pub fn places(&self) -> Folders {
         let profile = self.profile_dir().map(text).unwrap_or_default();
         let (project, workspace) = (text(&self.dir), text(&self.dir));
@@ -112,7 +108,6 @@ impl Project {
     }
 
     /// Compiles a loadout, or the active one.
-    #[must_use]
     pub fn compile(&self, loadout: Option<&str>) -> Checked<Compiled> {
         let (loaded, found) = materia_compiler::load(&self.sources);
         let (compiled, more) = materia_compiler::compile(&loaded, loadout);
@@ -120,7 +115,6 @@ impl Project {
     }
 
     /// Checks every loadout and every materia of all layers.
-    #[must_use]
     pub fn check(&self) -> Checked<()> {
         let (loaded, found) = materia_compiler::load(&self.sources);
         let mut findings = found;
@@ -129,7 +123,6 @@ impl Project {
     }
 
     /// The same with texts that an editor has not saved yet, by the names of their files.
-    #[must_use]
     pub fn check_given(&self, given: &BTreeMap<String, String>) -> Checked<()> {
         let (loaded, found) = materia_compiler::load_given(&self.sources, given);
         let mut findings = found;
@@ -138,7 +131,6 @@ impl Project {
     }
 
     /// Compiles a loadout with texts that an editor has not saved yet.
-    #[must_use]
     pub fn compile_given(
         &self,
         given: &BTreeMap<String, String>,
@@ -150,13 +142,11 @@ impl Project {
     }
 
     /// The folder that casts are kept in, whatever else is wrong with the configuration.
-    #[must_use]
     pub fn artifact_root(&self) -> PathBuf {
         materia_compiler::artifact_root(&self.sources)
     }
 
     /// The folders that can hold casts of this project: the configured one first, then the usual ones (D52).
-    #[must_use]
     pub fn roots(&self) -> Vec<PathBuf> {
         self.roots_beside(self.artifact_root())
     }
@@ -177,7 +167,7 @@ impl Project {
     }
 
     /// Every journal of this project with its folder: the configured folder first, then the usual ones (D52).
-    pub fn journals(&self) -> Result<Vec<Kept>, Failure> {
+    pub fn journals(&self) -> Result<Vec<Kept>> {
         // It may name another folder for casts.
         if let Some(missing) = self.sources.missing_file() {
             return Err(Failure::resolution(format!(
@@ -198,12 +188,12 @@ impl Project {
     }
 
     /// Finds a cast that a person named. The name is checked before any file is touched.
-    pub fn find(&self, wanted: &RunId) -> Result<Found, Failure> {
+    pub fn find(&self, wanted: &RunId) -> Result<Found> {
         self.find_among(self.journals()?, wanted, "")
     }
 
     /// Finds a cast under the configured folder and nowhere else (L9).
-    pub(crate) fn find_configured(&self, wanted: &RunId) -> Result<Found, Failure> {
+    pub(crate) fn find_configured(&self, wanted: &RunId) -> Result<Found> {
         let root = self.artifact_root();
         let journal = self.look(&root)?;
         let journals = journal.map(|journal| (root, journal)).into_iter().collect();
@@ -211,12 +201,7 @@ impl Project {
     }
 
     /// `word` says what the folders are, for the message.
-    fn find_among(
-        &self,
-        journals: Vec<Kept>,
-        wanted: &RunId,
-        word: &str,
-    ) -> Result<Found, Failure> {
+    fn find_among(&self, journals: Vec<Kept>, wanted: &RunId, word: &str) -> Result<Found> {
         let shown = |(root, journal): &Kept| {
             if journal.is_remote() { journal.shown() } else { format!("`{}`", self.shown(root)) }
         };
@@ -238,7 +223,6 @@ impl Project {
     }
 
     /// A path for people: relative to the project if it is inside it.
-    #[must_use]
     pub fn shown(&self, path: &Path) -> String {
         let path = path.strip_prefix(&self.dir).unwrap_or(path);
         sanitize::clean(&path.display().to_string()).into_owned()
@@ -284,7 +268,7 @@ impl<T> Checked<T> {
     }
 
     /// The result; an error if there are findings of severity error.
-    pub fn sound(self) -> Result<(Loaded, T), Failure> {
+    pub fn sound(self) -> Result<(Loaded, T)> {
         match self.made {
             Some(made) if !has_errors(&self.findings) => Ok((self.loaded, made)),
             Some(_) | None => Err(refused(self.findings)),
@@ -304,21 +288,19 @@ pub struct Found {
 
 impl Found {
     /// The journal, by its port.
-    #[must_use]
     pub fn journal(&self) -> &dyn Journal {
         &*self.journal
     }
 }
 
 /// The command that calls the user where a cast waits. Only the user's own profile can name one.
-#[must_use]
 pub fn notify(sources: &Sources) -> Option<Vec<String>> {
     let named = materia_compiler::profile(sources)?.notify()?;
     (!named.is_empty()).then_some(named)
 }
 
 /// Reads a cast id that a person typed; what could leave its folder is refused.
-pub fn cast_id(text: &str) -> Result<RunId, Failure> {
+pub fn cast_id(text: &str) -> Result<RunId> {
     if archive::is_meant(text) {
         return Err(Failure::usage(format!(
             "`{}` is an archive, which is only read: `replay`, `show`, `events`, `why` and `export` open it, and this needs a cast of the project",
@@ -329,7 +311,7 @@ pub fn cast_id(text: &str) -> Result<RunId, Failure> {
 }
 
 /// Checks that the folder of the casts is writable. The journal alone may be writable where its folder is not.
-fn refuse_unwritable(root: &Path) -> Result<(), Failure> {
+fn refuse_unwritable(root: &Path) -> Result<()> {
     let wanted = Access::WRITE_OK | Access::EXEC_OK;
     match rustix::fs::accessat(CWD, root, wanted, AtFlags::EACCESS) {
         // The code that creates the folder reports these errors.
@@ -344,7 +326,7 @@ fn refuse_unwritable(root: &Path) -> Result<(), Failure> {
 
 /// A cast's folder is named after it. Whatever else has that name must stay, and a link would
 /// lead what is written elsewhere.
-pub fn refuse_taken_name(root: &Path, id: &RunId) -> Result<(), Failure> {
+pub fn refuse_taken_name(root: &Path, id: &RunId) -> Result<()> {
     refuse_unwritable(root)?;
     let folder = root.join(id.as_str());
     match folder.symlink_metadata() {
@@ -357,7 +339,7 @@ pub fn refuse_taken_name(root: &Path, id: &RunId) -> Result<(), Failure> {
 }
 
 /// The same for a cast that is to begin: a folder that no cast has made stays as it is, too.
-pub fn refuse_taken_folder(root: &Path, id: &RunId) -> Result<(), Failure> {
+pub fn refuse_taken_folder(root: &Path, id: &RunId) -> Result<()> {
     refuse_taken_name(root, id)?;
     let folder = root.join(id.as_str());
     let Ok(entries) = std::fs::read_dir(&folder) else { return Ok(()) };
@@ -411,13 +393,11 @@ fn holds_more(root: &Path) -> bool {
 }
 
 /// Whether an error is among the findings.
-#[must_use]
 pub fn has_errors(findings: &[Finding]) -> bool {
     findings.iter().any(|finding| finding.severity == Severity::Error)
 }
 
 /// The refusal of a configuration with errors.
-#[must_use]
 pub fn refused(findings: Vec<Finding>) -> Failure {
     let errors = findings.iter().filter(|finding| finding.severity == Severity::Error);
     let message = match errors.clone().count() {

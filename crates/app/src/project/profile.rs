@@ -5,6 +5,7 @@ use std::path::Path;
 use materia_compiler::shipped::{self, RUNTIME, SCRIPTS, Script, ScriptStore};
 use materia_contract::{Behavior, Plan};
 
+use crate::Result;
 use crate::failure::{Failure, Hint};
 
 /// Makes sure that these scripts can be run: the runtime and the copies exist. A user's own version of a script gives
@@ -13,7 +14,7 @@ pub fn ready(
     shelf: Option<ScriptStore>,
     scripts: &[&'static Script],
     warnings: &mut Vec<String>,
-) -> Result<(), Failure> {
+) -> Result<()> {
     if scripts.is_empty() {
         return Ok(());
     }
@@ -54,7 +55,7 @@ pub fn still_ready(
     shelf: Option<ScriptStore>,
     plan: &Plan,
     warnings: &mut Vec<String>,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let Some(shelf) = shelf else { return Ok(()) };
     shipped::restore(&shelf, plan).map_err(|error| Failure::storage(error.to_string()))?;
     let runs = |script: &&Script| {

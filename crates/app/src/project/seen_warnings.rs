@@ -17,7 +17,6 @@ const KEPT_MAX: usize = 1_000;
 const HASH_CHARS: usize = 32;
 
 /// Whether each of these findings is a warning that was shown before in this project. What cannot be read was not.
-#[must_use]
 pub fn before(project: &Project, findings: &[Finding]) -> Vec<bool> {
     let kept = project.state_dir.as_deref().map(read).unwrap_or_default();
     let kept: HashSet<&str> = kept.lines().collect();

@@ -9,7 +9,7 @@ use materia_contract::{Amount, Behavior, Plan};
 use materia_engine::{Journal, blocking};
 use materia_proof::bounds::Bounds;
 
-use crate::failure::Failure;
+use crate::Result;
 use crate::project::Project;
 use crate::text::sanitize::one_line;
 
@@ -17,7 +17,7 @@ use crate::text::sanitize::one_line;
 const CASTS_MAX: usize = 50;
 
 /// The bounds of a plan, with the costs of past turns of the project.
-pub fn bounds(project: &Project, plan: &Plan, items: Option<u64>) -> Result<BoundsBody, Failure> {
+pub fn bounds(project: &Project, plan: &Plan, items: Option<u64>) -> Result<BoundsBody> {
     let journals = project.journals()?;
     let journals =
         journals.iter().map(|(root, journal)| (root.as_path(), &**journal as &dyn Journal));
@@ -30,7 +30,7 @@ pub fn bounds_with<'a>(
     journals: impl Iterator<Item = (&'a Path, &'a dyn Journal)>,
     plan: &Plan,
     items: Option<u64>,
-) -> Result<BoundsBody, Failure> {
+) -> Result<BoundsBody> {
     let mut body = Bounds::of(plan).body(items);
     let past = past(project, journals)?;
     for socket in &mut body.sockets {
@@ -56,7 +56,7 @@ type Past = BTreeMap<String, Vec<(u64, Option<Amount>)>>;
 fn past<'a>(
     project: &Project,
     journals: impl Iterator<Item = (&'a Path, &'a dyn Journal)>,
-) -> Result<Past, Failure> {
+) -> Result<Past> {
     let mut past = Past::new();
     for (root, journal) in journals {
         let lines = blocking(journal).list()?.lines;
@@ -132,14 +132,12 @@ fn sum(plan: &Plan, sockets: &[SocketBound]) -> Option<CostBound> {
 }
 
 /// The bound of turns of a whole cast, and whether there is one. It reads no journal.
-#[must_use]
 pub fn turns(plan: &Plan) -> (bool, BoundOf) {
     let body = Bounds::of(plan).body(None);
     (body.bounded, body.cast.turns)
 }
 
 /// The bounds as lines for a person.
-#[must_use]
 pub fn told(body: &BoundsBody) -> String {
     let mut text = String::new();
     for socket in &body.sockets {

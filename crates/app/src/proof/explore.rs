@@ -12,11 +12,11 @@ use materia_proof::explore::Property;
 
 pub use materia_proof::explore::{Options, explore};
 
-use crate::failure::Failure;
 use crate::text::sanitize::one_line;
+use crate::{Failure, Result};
 
 /// Reads properties, and says all that is wrong with them.
-pub fn properties(texts: &[String], plan: &Plan) -> Result<Vec<Property>, Failure> {
+pub fn properties(texts: &[String], plan: &Plan) -> Result<Vec<Property>> {
     let read = |text: &String| {
         let property = Property::from_str(text)?;
         property.fits(plan).map(|()| property)
@@ -30,7 +30,7 @@ pub fn properties(texts: &[String], plan: &Plan) -> Result<Vec<Property>, Failur
 }
 
 /// Reads a script as the possible answers of sockets, and says all that is wrong with it.
-pub fn answers(file: &FilePath, plan: &Plan) -> Result<Script, Failure> {
+pub fn answers(file: &FilePath, plan: &Plan) -> Result<Script> {
     let script = materia_runners::load(file).map_err(|error| Failure::usage(error.to_string()))?;
     let mut faults = materia_runners::faults(&script, plan);
     let unknown = materia_runners::unmatched_keys(&script, plan).into_iter();
@@ -58,13 +58,11 @@ pub fn answers(file: &FilePath, plan: &Plan) -> Result<Script, Failure> {
 }
 
 /// The properties that stand in a loadout.
-#[must_use]
 pub fn promised(loaded: &Loaded, loadout: &str) -> Vec<String> {
     loaded.config.loadouts.get(loadout).map(|it| it.properties.clone()).unwrap_or_default()
 }
 
 /// The result as lines for a person.
-#[must_use]
 pub fn told(body: &ExploreBody) -> String {
     let mut text = String::new();
     let all = match &body.stopped {
@@ -102,7 +100,6 @@ pub fn told(body: &ExploreBody) -> String {
 }
 
 /// The word for an answer.
-#[must_use]
 pub fn word(proof: Proof) -> &'static str {
     match proof {
         Proof::Proved => "proved",
@@ -112,7 +109,6 @@ pub fn word(proof: Proof) -> &'static str {
 }
 
 /// A history that refutes a property, in two lines.
-#[must_use]
 pub fn counterexample(history: &ExploredHistory) -> String {
     format!("  by {}\n  which end {}", steps(history), one_line(&history.end, 200))
 }

@@ -13,11 +13,11 @@ use materia_engine::{MemoryJournal, ReplayError};
 use materia_proof::explore::{Property, broken, created};
 use materia_proof::fuzz::{Fuzzer, History, Kernel};
 
-use crate::failure::Failure;
 use crate::proof::crashtest::ended;
 use crate::proof::play::Played;
 use crate::proof::recorded::case;
 use crate::text::sanitize::one_line;
+use crate::{Failure, Result};
 
 /// How many histories are tried to make one smaller.
 const SHRINK_TRIES: usize = 400;
@@ -62,11 +62,7 @@ struct Subject<'a> {
 }
 
 /// Plays histories of a plan until the limits are reached. `progress` hears how many were played.
-pub fn fuzz(
-    plan: &Plan,
-    options: &Options,
-    progress: impl FnMut(u64),
-) -> Result<FuzzBody, Failure> {
+pub fn fuzz(plan: &Plan, options: &Options, progress: impl FnMut(u64)) -> Result<FuzzBody> {
     let (properties, kernel) = (&*options.properties, Kernel::default());
     search(&Subject { plan, properties, kernel, written: |journal, _| journal }, options, progress)
 }
@@ -75,7 +71,7 @@ fn search(
     subject: &Subject<'_>,
     options: &Options,
     mut progress: impl FnMut(u64),
-) -> Result<FuzzBody, Failure> {
+) -> Result<FuzzBody> {
     let began = Instant::now();
     let mut body = FuzzBody {
         loadout: subject.plan.loadout.clone(),
@@ -142,13 +138,13 @@ impl Subject<'_> {
     }
 
     /// Plays a history and judges it; `None` where the play refuses an act of a person. A panic is a fault like others.
-    fn judge(&self, history: &History) -> Result<Option<Judged>, Failure> {
+    fn judge(&self, history: &History) -> Result<Option<Judged>> {
         catch_unwind(AssertUnwindSafe(|| self.played(history))).unwrap_or_else(|_| {
             Ok(Some(Judged::without_end("panicked", "panic", "the program panicked".to_owned())))
         })
     }
 
-    fn played(&self, history: &History) -> Result<Option<Judged>, Failure> {
+    fn played(&self, history: &History) -> Result<Option<Judged>> {
         let (plan, id) = (self.plan, RunId::new("fuzz"));
         let begins = created(plan, 0);
         let begins = RunCreated { request: "fuzz".to_owned(), plan_hash: plan.hash(), ..begins };
@@ -199,7 +195,6 @@ impl Judged {
 }
 
 /// The result as lines for a person.
-#[must_use]
 pub fn told(body: &FuzzBody) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "{} histories from seed {}", body.histories, body.seed);

@@ -24,7 +24,6 @@ pub struct Copied {
 
 /// The files that a case without a configuration runs on: those of the project's configuration, the files of words
 /// that they name, and those that are approved with its programs. What cannot be read is said in the warnings.
-#[must_use]
 pub fn base(project: &Project, loaded: &Loaded, warnings: &mut Vec<String>) -> Vec<Copied> {
     let mut paths: Vec<PathBuf> = Vec::new();
     for layer in loaded.layers.iter().filter(|layer| layer.kind == LayerKind::Project) {

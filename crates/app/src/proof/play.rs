@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use materia_contract::{CastReport, Command, Do, Event, Folders, RunCreated, RunId, TimelineEntry};
 use materia_engine::{
-    DriveError, EngineError, MemoryJournal, Observer, Options, PAGE_BYTES, Runner, SystemClock,
-    World, blocking, carry_on, cast,
+    DriveError, EngineError, MemoryJournal, Observer, Options, Runner, SystemClock, World,
+    blocking, carry_on, cast,
 };
 use materia_safe_fs::Temporary;
 use tokio::sync::mpsc;
 
-use crate::Failure;
+use crate::{Failure, Result};
 
 /// The acts of people on a cast.
 #[derive(Debug, Clone, Default)]
@@ -46,7 +46,7 @@ pub fn play(
     created: RunCreated,
     (runner, observer): (Arc<dyn Runner>, Arc<dyn Observer>),
     acts: Acts,
-) -> Result<Played, Failure> {
+) -> Result<Played> {
     let failed =
         |error: std::io::Error| Failure::storage(format!("nothing can be played: {error}"));
     let folder = Temporary::new("play").map_err(failed)?;
@@ -86,16 +86,10 @@ pub fn play(
     }
     let report = report()?;
     let mut events = Vec::new();
-    loop {
-        let after = events.last().map_or(0, |event: &Event| event.seq);
-        let page = blocking(&*journal).read(id, after, PAGE_BYTES)?;
-        for record in &page.records {
-            events.push(record.event().map_err(|error| Failure::storage(error.to_string()))?);
-        }
-        if page.end {
-            return Ok(Played { before, refused, report, events, journal });
-        }
+    for record in blocking(&*journal).behind(id, 0) {
+        events.push(record?.event()?);
     }
+    Ok(Played { before, refused, report, events, journal })
 }
 
 /// The beginning and the options of a run in simulated time that works in these folders.

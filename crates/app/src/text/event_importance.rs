@@ -16,7 +16,6 @@ pub enum Importance {
 }
 
 /// Classifies an event.
-#[must_use]
 pub fn news(event: &Event) -> Importance {
     match &event.body {
         EventBody::TurnStarted(_) => Importance::Started,

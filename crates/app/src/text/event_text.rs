@@ -14,7 +14,6 @@ use crate::text::sanitize::one_line;
 const TEXT_CHARS_MAX: usize = 100;
 
 /// A span of time for people.
-#[must_use]
 pub fn duration(micros: Micros) -> String {
     let millis = micros.max(0) / 1_000;
     let (seconds, minutes) = (millis / 1_000, millis / 60_000);
@@ -285,7 +284,6 @@ fn interrupted(reason: InterruptReason) -> &'static str {
 }
 
 /// Text for the usage of a cast: time, turns, tokens, cost.
-#[must_use]
 pub fn spent(report: &CastReport) -> String {
     let usage = report.usage;
     let time = report.elapsed_ms.and_then(|ms| Micros::try_from(ms).ok());
@@ -310,7 +308,6 @@ pub enum DrivenBy {
 }
 
 /// The status of a cast in words. `driven` matters only while the cast runs.
-#[must_use]
 pub fn status(status: CastStatus, verdict: Option<bool>, driven: DrivenBy) -> &'static str {
     match driven {
         DrivenBy::NextWorker if status == CastStatus::Running => "waits for a worker",
@@ -320,7 +317,6 @@ pub fn status(status: CastStatus, verdict: Option<bool>, driven: DrivenBy) -> &'
 }
 
 /// How a cast stands, in one line, and what can be done about it.
-#[must_use]
 pub fn summary(report: &CastReport) -> String {
     let id = &report.cast_id;
     let turns = spent(report);
@@ -343,19 +339,5 @@ pub fn summary(report: &CastReport) -> String {
         },
         CastStatus::Aborted => format!("{id} was aborted ({turns})"),
         CastStatus::Running => format!("{id} is under way ({turns})"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_short() {
-        assert_eq!(duration(-5), "0.000 s");
-        assert_eq!(duration(1_234_567), "1.234 s");
-        assert_eq!(duration(12_345_678), "12.3 s");
-        assert_eq!(duration(125_000_000), "2 min 5 s");
-        assert_eq!(duration(3_725_000_000), "1 h 2 min");
     }
 }

@@ -40,7 +40,6 @@ impl LiveLine {
     }
 
     /// The last line, fit for a terminal; nothing where nothing was said.
-    #[must_use]
     pub fn line(&self) -> Option<String> {
         let line = if self.open.trim().is_empty() { &self.whole } else { &self.open };
         let line = one_line(line, LINE_CHARS_MAX);

@@ -6,11 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use materia_contract::{Event, EventBody, NodeId, Plan, RunId, StatePatched, TurnStarted};
-use materia_engine::{Journal, PAGE_BYTES, blocking};
+use materia_engine::{Journal, blocking};
 use materia_kernel::Verdict;
 use serde_json::Value;
 
-use crate::failure::Failure;
+use crate::Result;
 use crate::text::sanitize::one_line;
 
 /// How much of a title is kept.
@@ -42,7 +42,7 @@ struct List {
 
 impl Narrator {
     /// The story of a cast up to now.
-    pub fn so_far(journal: &dyn Journal, id: &RunId) -> Result<Self, Failure> {
+    pub fn so_far(journal: &dyn Journal, id: &RunId) -> Result<Self> {
         Self::walk(journal, id, |_, _| {})
     }
 
@@ -51,23 +51,16 @@ impl Narrator {
         journal: &dyn Journal,
         id: &RunId,
         mut tell: impl FnMut(&Self, &Event),
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self> {
         let mut story = Self::default();
-        let mut seq = 0;
-        loop {
-            let page = blocking(journal).read(id, seq, PAGE_BYTES)?;
-            for record in &page.records {
-                seq = record.seq;
-                // What cannot be read here is found where the cast itself is loaded.
-                if let Ok(event) = record.event() {
-                    story.note(&event);
-                    tell(&story, &event);
-                }
-            }
-            if page.end {
-                return Ok(story);
+        for record in blocking(journal).behind(id, 0) {
+            // What cannot be read here is found where the cast itself is loaded.
+            if let Ok(event) = record?.event() {
+                story.note(&event);
+                tell(&story, &event);
             }
         }
+        Ok(story)
     }
 
     /// Takes notice of an event.
@@ -90,7 +83,6 @@ impl Narrator {
     }
 
     /// A node for people: its id, and the name of what runs there.
-    #[must_use]
     pub fn who(&self, node: &NodeId) -> String {
         match self.materia.get(node).filter(|name| name.as_str() != node.as_str()) {
             Some(name) => format!("{node} {name}"),
@@ -121,32 +113,27 @@ impl Narrator {
     }
 
     /// The verdict so far (D65).
-    #[must_use]
     pub fn verdict(&self) -> Option<bool> {
         self.verdict.of_run()
     }
 
     /// How many items a loop has, if it iterates a list.
-    #[must_use]
     pub fn count(&self, region: &str) -> Option<u32> {
         self.lists.get(region)?.count
     }
 
     /// Whether a node has had a turn, so that what goes there goes back.
-    #[must_use]
     pub fn has_run(&self, node: &NodeId) -> bool {
         self.visited.contains(node)
     }
 
     /// An item for people: its key and, where it is known, its title.
-    #[must_use]
     pub fn item(&self, node: Option<&NodeId>, key: &str) -> String {
         let title = node.and_then(|node| self.title(node, key));
         labelled(key, title)
     }
 
     /// The item of a turn, for people.
-    #[must_use]
     pub fn item_of(&self, node: Option<&NodeId>, turn: &TurnStarted) -> Option<String> {
         let key = turn.item.as_deref()?;
         let given = turn.input.as_ref().and_then(|input| input.field("itemLabel")?.as_str());

@@ -14,8 +14,8 @@ use serde::Serialize;
 
 use super::fact::{Fact, Kind};
 use super::files;
-use crate::failure::Failure;
 use crate::text::sanitize;
+use crate::{Failure, Result};
 
 /// The most files, and the most bytes in them, that are looked at.
 const FILES_MAX: usize = 2_000;
@@ -60,7 +60,7 @@ pub(super) struct Found {
 }
 
 /// The files that agents would read in a project, which is a real path. `casts` is where its casts are kept.
-pub(super) fn of(project: &Path, casts: &Path, home: Option<&Path>) -> Result<Found, Failure> {
+pub(super) fn of(project: &Path, casts: &Path, home: Option<&Path>) -> Result<Found> {
     let home = home.and_then(|home| home.canonicalize().ok());
     let mut walk = Walk { casts, seen: BTreeSet::new(), bytes: 0, found: Vec::new() };
     for (steps, folder) in folders(project).into_iter().enumerate() {
@@ -131,7 +131,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn look(&mut self, path: &Path, shown: String) -> Result<(), Failure> {
+    fn look(&mut self, path: &Path, shown: String) -> Result<()> {
         let mut left = vec![(path.to_owned(), shown)];
         while let Some((path, shown)) = left.pop() {
             if self.is_excepted(&path, &shown) {
@@ -166,7 +166,7 @@ impl Walk<'_> {
         NOT_OF_AGENTS.contains(&below) || (path == self.casts && below.contains('/'))
     }
 
-    fn entries(&self, folder: &Path, shown: &str) -> Result<Vec<(PathBuf, String)>, Failure> {
+    fn entries(&self, folder: &Path, shown: &str) -> Result<Vec<(PathBuf, String)>> {
         // An agent has the same rights: what cannot be read here, it cannot read either.
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
         let named = |entry: std::fs::DirEntry| {
@@ -187,7 +187,7 @@ impl Walk<'_> {
         shown: String,
         leads: Option<String>,
         bytes: Option<u64>,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         self.bytes = self.bytes.saturating_add(bytes.unwrap_or(0));
         if self.bytes > BYTES_MAX || self.found.len() >= FILES_MAX {
             return Err(too_much(&shown));
@@ -268,7 +268,7 @@ mod tests {
             fs::write(path, text).unwrap();
         }
 
-        fn of(&self, project: &str) -> Result<Found, Failure> {
+        fn of(&self, project: &str) -> Result<Found> {
             let project = self.top.join(project);
             of(&project, &project.join(".pi/pi-materia"), Some(&self.top.join("home")))
         }

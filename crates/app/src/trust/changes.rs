@@ -42,7 +42,6 @@ impl Change {
     }
 
     /// The same for people.
-    #[must_use]
     pub fn lines(&self) -> Vec<String> {
         if self.new {
             return vec![format!("new: {}", self.what)];

@@ -39,7 +39,7 @@ use materia_compiler::{Loaded, Part, PartKind, Program};
 use materia_contract::{Behavior, Link, Node, Plan, RunCreated, RunId, content_hash};
 use serde_json::json;
 
-use crate::failure::Failure;
+use crate::Result;
 pub use agent_files::AgentFile;
 pub use cases::Case;
 pub use changes::Change;
@@ -90,17 +90,12 @@ pub struct Begun<'a> {
 
 impl Gate {
     /// The gate of a project, which is a real path; approvals are kept in the folder of the profile.
-    #[must_use]
     pub fn new(profile: Option<&Path>, project: &Path) -> Self {
         Self { profile: profile.map(Path::to_owned), project: project.to_owned() }
     }
 
     /// Question before a cast starts, if one is needed.
-    pub fn begins(
-        &self,
-        cast: Begins<'_>,
-        warnings: &mut Vec<String>,
-    ) -> Result<Option<Question>, Failure> {
+    pub fn begins(&self, cast: Begins<'_>, warnings: &mut Vec<String>) -> Result<Option<Question>> {
         let Begins { loaded, plan, link, by_choice, agents } = cast;
         let parts = materia_compiler::parts(loaded);
         let needed = materia_compiler::taking_part(&parts, plan, (link, by_choice), agents);
@@ -115,7 +110,7 @@ impl Gate {
         cast: Begun<'_>,
         (loaded, agents): (&Loaded, &[String]),
         warnings: &mut Vec<String>,
-    ) -> Result<Vec<Question>, Failure> {
+    ) -> Result<Vec<Question>> {
         let known = self.store().known(&self.project, warnings);
         let parts = materia_compiler::parts(loaded);
         let is_of_agents =
@@ -143,14 +138,13 @@ impl Gate {
     }
 
     /// The files of the project that are approved with its programs, as paths in the project.
-    #[must_use]
     pub fn program_files(&self, loaded: &Loaded) -> Vec<String> {
         let parts = materia_compiler::parts(loaded);
         self.files(&parts.iter().collect::<Vec<_>>()).into_iter().map(|fact| fact.name).collect()
     }
 
     /// The files that these agents would read in the project; none, where no agent is asked.
-    fn read_by(&self, agents: &[String], loaded: &Loaded) -> Result<agent_files::Found, Failure> {
+    fn read_by(&self, agents: &[String], loaded: &Loaded) -> Result<agent_files::Found> {
         if agents.is_empty() {
             return Ok(agent_files::Found::default());
         }
@@ -172,7 +166,6 @@ impl Gate {
     }
 
     /// Whether what the project says of an agent was approved; it says nothing of most.
-    #[must_use]
     pub fn knows_agent(&self, loaded: &Loaded, name: &str, warnings: &mut Vec<String>) -> bool {
         let parts = materia_compiler::parts(loaded);
         let about = |part: &&Part| part.kind == PartKind::Agent && part.name == name;

@@ -11,7 +11,7 @@ use materia_engine::{Approval, Approves};
 use super::fact::{Fact, Kind};
 use super::starts::Approved;
 use super::{Gate, Question, Starts, Watch, files};
-use crate::failure::Failure;
+use crate::{Failure, Result};
 
 /// Maximum repeats of a question about files that change meanwhile. Later changes are detected before the files would
 /// run.
@@ -55,7 +55,7 @@ impl<T> Untrusted<T> {
         self,
         approved: &BTreeMap<String, String>,
         warnings: &mut Vec<String>,
-    ) -> Result<Trusted<T>, Failure> {
+    ) -> Result<Trusted<T>> {
         let news: Vec<Fact> =
             self.questions.into_iter().flat_map(|question| question.news).collect();
         let is_file = |fact: &&Fact| fact.kind == Kind::File;
@@ -151,13 +151,11 @@ pub struct Cleared {
 
 impl Cleared {
     /// Whether it is about this run.
-    #[must_use]
     pub fn covers(&self, run: &RunId, plan: &Plan) -> bool {
         self.run == *run && self.plan == plan.hash()
     }
 
     /// The approved files of its programs, by name, with their hashes.
-    #[must_use]
     pub fn files(&self) -> BTreeMap<String, String> {
         let Watch { approved, starts, folder } = &*self.watch;
         let files = files::named(folder, starts.programs()).into_iter();

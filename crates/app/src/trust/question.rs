@@ -213,7 +213,6 @@ impl Question {
     }
 
     /// The files, in one line.
-    #[must_use]
     pub fn files(&self) -> String {
         let read = self.read.iter().map(|file| &file.path);
         let files: Vec<String> = self.files.iter().chain(read).map(|file| whole(file)).collect();
@@ -221,7 +220,6 @@ impl Question {
     }
 
     /// Subject in a few words.
-    #[must_use]
     pub fn subject(&self) -> String {
         match self.about {
             About::Project => {
@@ -234,7 +232,6 @@ impl Question {
 
     /// Everything, every command and setting whole: what a person approves, that person has seen. `typed` makes a line that
     /// a person can type of the arguments that show the rest of a prompt.
-    #[must_use]
     pub fn whole(&self, typed: &dyn Fn(&str) -> String) -> String {
         // The end is what stands above the question, however much there is.
         format!("{}\n  in all: {}", self.list(typed), self.count())

@@ -25,7 +25,6 @@ pub struct Starts {
 impl Starts {
     /// Those of a plan with the paths of this machine, and those of the project's own agents. Without a configuration
     /// every program counts.
-    #[must_use]
     pub fn of(plan: &Plan, link: Option<&Link>, loaded: Option<&Loaded>) -> Self {
         let parts = loaded.map(materia_compiler::parts).unwrap_or_default();
         let placed = placed_by_project(&parts, plan, link);

@@ -10,7 +10,7 @@ use materia_kernel::{
 };
 
 use crate::views::next_steps::NextSteps;
-use crate::{Failure, text::grid};
+use crate::{Failure, Result, text::grid};
 
 /// A cast at its end, or as of event `at`.
 pub fn cast(
@@ -19,7 +19,7 @@ pub fn cast(
     project: &str,
     folders: &Folders,
     at: Option<u64>,
-) -> Result<CastView, Failure> {
+) -> Result<CastView> {
     let (report, run) = report_at(journal, id, folders, at)?;
     let created =
         run.created().ok_or_else(|| Failure::storage(format!("cast `{id}` has no beginning")))?;
@@ -105,7 +105,6 @@ fn sockets(run: &Run) -> Vec<SocketNow> {
 }
 
 /// Cost of a cast, by socket and by item.
-#[must_use]
 pub fn cost(report: &CastReport, budget: Budget) -> Cost {
     let mut sockets: BTreeMap<&NodeId, Spent> = BTreeMap::new();
     let mut items: BTreeMap<&str, Spent> = BTreeMap::new();

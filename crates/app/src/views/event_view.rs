@@ -21,7 +21,6 @@ pub struct Shown {
 
 impl Shown {
     /// Begins before the first event. `folders` says where the folders are that events name.
-    #[must_use]
     pub fn new(id: RunId, folders: Folders) -> Self {
         let (head, unfolding) = (ChainHash::origin(&id), Unfolding::new(id.clone()));
         Self { id, seq: 0, head, unfolding, folders }
@@ -44,13 +43,11 @@ impl Shown {
     }
 
     /// The place of the last event that was shown.
-    #[must_use]
     pub fn seq(&self) -> u64 {
         self.seq
     }
 
     /// Whether an event is what was written.
-    #[must_use]
     pub fn holds(&self, record: &Record) -> bool {
         record.hash_after(self.head) == record.hash
     }

@@ -8,14 +8,14 @@ use std::path::Path;
 use materia_contract::api::{CastView, Cost, TurnView};
 use materia_contract::body::{Mismatch, ReplayBody, Why};
 use materia_contract::{Folders, NodeId, RunId};
-use materia_engine::{Journal, PAGE_BYTES, blocking, why};
+use materia_engine::{Journal, blocking, why};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::Failure;
 use crate::project::Project;
 use crate::views::event_view::Shown;
 use crate::views::subject::Subject;
+use crate::{Failure, Result};
 use crate::{views as view, views::verify};
 
 /// The form of what is inside the file.
@@ -57,7 +57,7 @@ struct FromArchive {
 }
 
 /// Reads a cast or an archive for a file. The page says that an archive is foreign, and whether it verifies.
-pub fn of_subject(subject: &Subject, project: &Project) -> Result<Export, Failure> {
+pub fn of_subject(subject: &Subject, project: &Project) -> Result<Export> {
     let made = of(subject.journal(), subject.id(), &subject.folders(project))?;
     let Some(archive) = subject.archive() else { return Ok(made) };
     let fault = match verify::replay_archive(archive, None)? {
@@ -80,7 +80,7 @@ struct ExportedFile {
 }
 
 /// Reads a cast for a file. `folders` says where its own files are.
-fn of(journal: &dyn Journal, id: &RunId, folders: &Folders) -> Result<Export, Failure> {
+fn of(journal: &dyn Journal, id: &RunId, folders: &Folders) -> Result<Export> {
     // Folders that are not known keep their names.
     let named = Folders::default();
     // First, for it says whether there is too much.
@@ -106,34 +106,25 @@ fn of(journal: &dyn Journal, id: &RunId, folders: &Folders) -> Result<Export, Fa
     })
 }
 
-fn events(
-    journal: &dyn Journal,
-    id: &RunId,
-    named: &Folders,
-) -> Result<Vec<Box<RawValue>>, Failure> {
+fn events(journal: &dyn Journal, id: &RunId, named: &Folders) -> Result<Vec<Box<RawValue>>> {
     let mut shown = Shown::new(id.clone(), named.clone());
     let mut events = Vec::new();
     let mut bytes = 0_usize;
-    loop {
-        let page = blocking(journal).read(id, shown.seq(), PAGE_BYTES)?;
-        for record in &page.records {
-            let text = shown.json(record);
-            bytes = bytes.saturating_add(text.len());
-            if bytes > EVENTS_BYTES_MAX {
-                return Err(Failure::resolution(format!(
-                    "cast `{id}` is too large to export: its events have more than {} MB; print its events instead",
-                    EVENTS_BYTES_MAX >> 20
-                )));
-            }
-            events.push(
-                RawValue::from_string(text)
-                    .map_err(|error| Failure::storage(format!("an event is no JSON: {error}")))?,
-            );
+    for record in blocking(journal).behind(id, 0) {
+        let text = shown.json(&record?);
+        bytes = bytes.saturating_add(text.len());
+        if bytes > EVENTS_BYTES_MAX {
+            return Err(Failure::resolution(format!(
+                "cast `{id}` is too large to export: its events have more than {} MB; print its events instead",
+                EVENTS_BYTES_MAX >> 20
+            )));
         }
-        if page.end {
-            return Ok(events);
-        }
+        events.push(
+            RawValue::from_string(text)
+                .map_err(|error| Failure::storage(format!("an event is no JSON: {error}")))?,
+        );
     }
+    Ok(events)
 }
 
 /// The files that turns left. Only differences come with their text: the others hold what events have, with the
@@ -155,7 +146,7 @@ fn files(folders: &Folders) -> Vec<ExportedFile> {
 }
 
 /// Puts what a page shows into the page. Nothing inside can end the element it stands in.
-pub fn page(viewer: &str, export: &Export) -> Result<String, Failure> {
+pub fn page(viewer: &str, export: &Export) -> Result<String> {
     let Some((before, behind)) = viewer.split_once(PLACE) else {
         return Err(Failure::storage("the page of this program has no place for a cast"));
     };

@@ -9,7 +9,7 @@ use materia_contract::Folders;
 use materia_contract::api::FileItem;
 use materia_safe_fs::Folder;
 
-use crate::Failure;
+use crate::{Failure, Result};
 
 /// Maximum depth of folders, and maximum number of listed files.
 const DEPTH_MAX: usize = 4;
@@ -19,7 +19,6 @@ const FILES_MAX: usize = 20_000;
 const BYTES_MAX: u64 = 64 << 20;
 
 /// The files of a cast, by path.
-#[must_use]
 pub fn files(folders: &Folders) -> Vec<FileItem> {
     let mut found = Vec::new();
     if let Ok(folder) = Folder::at_itself(Path::new(&folders.run_dir)) {
@@ -48,7 +47,7 @@ fn list(folder: &Folder, before: &str, depth: usize, found: &mut Vec<FileItem>) 
 }
 
 /// The bytes of one of them.
-pub fn file(folders: &Folders, path: &str) -> Result<Vec<u8>, Failure> {
+pub fn file(folders: &Folders, path: &str) -> Result<Vec<u8>> {
     let none = || Failure::resolution("the cast has no such file");
     let listed = files(folders).into_iter().find(|file| file.path == path).ok_or_else(none)?;
     let folder = Folder::at_itself(Path::new(&folders.run_dir)).map_err(|_| none())?;

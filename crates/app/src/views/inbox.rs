@@ -15,7 +15,6 @@ use crate::views::turn_output::{self, Which};
 const DECISION_EVENTS_MAX: u64 = 8;
 
 /// Inbox entry of a cast, if it waits for a person.
-#[must_use]
 pub fn inbox(journal: &dyn Journal, summary: &CastSummary, run: &Run) -> Option<InboxItem> {
     let Phase::Waiting(waiting) = run.phase() else { return None };
     let asks = questions::of(run);

@@ -51,14 +51,12 @@ pub struct Names<'a> {
 
 impl<'a> Names<'a> {
     /// Reads the configuration of a project, as far as it can be read.
-    #[must_use]
     pub fn of(project: &'a Project) -> Self {
         let (loaded, _) = materia_compiler::load(&project.sources);
         Self { project, loaded }
     }
 
     /// Names of the loadouts.
-    #[must_use]
     pub fn loadouts(&self) -> Vec<Name> {
         let all = self.loaded.config.loadouts.iter();
         all.map(|(name, one)| Name::new(name, one.description.as_deref().unwrap_or("loadout")))
@@ -66,7 +64,6 @@ impl<'a> Names<'a> {
     }
 
     /// The behaviours.
-    #[must_use]
     pub fn materia(&self) -> Vec<Name> {
         let all = self.loaded.config.materia.iter();
         all.map(|(name, one)| Name::new(name, one.description.as_deref().unwrap_or("materia")))
@@ -74,7 +71,6 @@ impl<'a> Names<'a> {
     }
 
     /// Link targets: every loadout and every materia, with the kind if both have the same name or if `with_kind`.
-    #[must_use]
     pub fn targets(&self, with_kind: bool) -> Vec<Name> {
         let (loadouts, materia) = (&self.loaded.config.loadouts, &self.loaded.config.materia);
         let told = |kind: &str, one: Name, both: bool| {
@@ -96,7 +92,6 @@ impl<'a> Names<'a> {
     }
 
     /// Who could be asked: agents that are known and those that the configuration names.
-    #[must_use]
     pub fn providers(&self) -> Vec<Name> {
         let known = agents::fleet(&self.loaded, None).names();
         let mut names: Vec<Name> = known.iter().map(|name| Name::new(name, "agent")).collect();
@@ -105,7 +100,6 @@ impl<'a> Names<'a> {
     }
 
     /// The casts, newest first, and before them the word for the newest.
-    #[must_use]
     pub fn casts(&self) -> Vec<Name> {
         let newest = newest(self.folders());
         let last = newest.first().map(|one| Name::new(LAST, &format!("the newest: {}", one.id)));
@@ -117,7 +111,6 @@ impl<'a> Names<'a> {
     }
 
     /// The sockets of a cast, by its id, the beginning of one, or the word for the newest.
-    #[must_use]
     pub fn sockets(&self, cast: &str) -> Vec<Name> {
         let casts = self.folders();
         let begins = || casts.iter().filter(|(_, id)| id.as_str().starts_with(cast));
@@ -134,7 +127,6 @@ impl<'a> Names<'a> {
     }
 
     /// The sockets of every loadout, each name once: where no cast is meant yet.
-    #[must_use]
     pub fn sockets_of_loadouts(&self) -> Vec<Name> {
         let loadouts = self.loaded.config.loadouts.values();
         let sockets = loadouts.flat_map(|loadout| &loadout.sockets);

@@ -5,7 +5,7 @@ use materia_contract::{Envelope, EventBody, Folders, NodeId, RunId};
 use materia_engine::{Journal, blocking, load_at};
 use materia_kernel::{Given, sent as on_edge, waiting_envelopes};
 
-use crate::Failure;
+use crate::{Failure, Result};
 
 /// The input that the next turn of a socket would get now.
 pub fn given(
@@ -13,7 +13,7 @@ pub fn given(
     id: &RunId,
     folders: &Folders,
     node: &NodeId,
-) -> Result<GivenView, Failure> {
+) -> Result<GivenView> {
     let (run, _) = materia_engine::load(journal, id)?;
     let index = run.created().and_then(|created| created.plan.nodes.get_index_of(node));
     let unknown = || Failure::resolution(format!("cast `{id}` has no socket `{node}`"));
@@ -32,11 +32,11 @@ pub fn given(
 }
 
 /// The payload that went over an edge at an event.
-pub fn sent(journal: &dyn Journal, id: &RunId, seq: u64) -> Result<Envelope, Failure> {
+pub fn sent(journal: &dyn Journal, id: &RunId, seq: u64) -> Result<Envelope> {
     let none = || Failure::resolution(format!("cast `{id}`: nothing was sent at event {seq}"));
     let before = seq.checked_sub(1).ok_or_else(none)?;
     let record = blocking(journal).records(id, before, 1)?.into_iter().next().ok_or_else(none)?;
-    let event = record.event().map_err(|error| Failure::storage(error.to_string()))?;
+    let event = record.event()?;
     let EventBody::HandoffSent(data) = &event.body else { return Err(none()) };
     let run = load_at(journal, id, seq)?;
     on_edge(&run, &data.edge_id, data.payload_id).ok_or_else(none)

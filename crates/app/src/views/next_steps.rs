@@ -55,19 +55,16 @@ impl<'a> NextSteps<'a> {
     }
 
     /// The cast.
-    #[must_use]
     pub fn id(&self) -> &'a RunId {
         self.id
     }
 
     /// Whether it runs, waits or has ended.
-    #[must_use]
     pub fn phase(&self) -> &'a Phase {
         self.phase
     }
 
     /// Commands that continue the cast, the likeliest first.
-    #[must_use]
     pub fn onward(&self) -> Vec<Next> {
         let resume = || Next::Do(Do::Resume { pace: None });
         match self.phase {

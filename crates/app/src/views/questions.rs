@@ -40,7 +40,6 @@ pub struct Approval {
 }
 
 /// The question of a cast, if a short answer is enough.
-#[must_use]
 pub fn of(run: &Run) -> Option<Asks> {
     let Phase::Waiting(RunWaiting { reason, node: Some(node), .. }) = run.phase() else {
         return None;
@@ -63,7 +62,6 @@ pub fn of(run: &Run) -> Option<Asks> {
 }
 
 /// The approval that a socket asks for, or that a person has refused.
-#[must_use]
 pub fn approval(run: &Run, node: &NodeId) -> Option<Approval> {
     let asked = question(run, node)?;
     let plan = &run.created()?.plan;

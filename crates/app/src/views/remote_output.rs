@@ -79,13 +79,11 @@ pub fn under_way(journal: &dyn Journal, id: &RunId, after: u64) -> Result<Vec<Re
 
 impl RemoteOutput {
     /// Follows the cast in `folder`. Of more output than fits only the end is given.
-    #[must_use]
     pub fn live(folder: PathBuf, project: PathBuf) -> Self {
         Self { folder, project, all: false, turns: BTreeMap::new() }
     }
 
     /// Follows the cast in `folder` and gives all output.
-    #[must_use]
     pub fn all(folder: PathBuf, project: PathBuf) -> Self {
         Self { all: true, ..Self::live(folder, project) }
     }
@@ -140,7 +138,6 @@ impl RemoteOutput {
     }
 
     /// Whether no turn writes output.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.turns.values().all(|turn| turn.sources.is_empty())
     }

@@ -5,8 +5,8 @@ use materia_engine::Journal;
 use materia_journal::FileBlobs;
 
 use crate::archive::{self, Archive, Written};
-use crate::failure::Failure;
 use crate::project::{Found, Project};
+use crate::{Failure, Result};
 
 /// A cast to look at: in a journal of the project, or in an archive.
 pub enum Subject {
@@ -18,7 +18,6 @@ pub enum Subject {
 
 impl Subject {
     /// Its events.
-    #[must_use]
     pub fn journal(&self) -> &dyn Journal {
         match self {
             Self::Cast(found) => found.journal(),
@@ -27,7 +26,6 @@ impl Subject {
     }
 
     /// Its id.
-    #[must_use]
     pub fn id(&self) -> &RunId {
         match self {
             Self::Cast(found) => &found.id,
@@ -36,7 +34,6 @@ impl Subject {
     }
 
     /// The archive, if it is in one.
-    #[must_use]
     pub fn archive(&self) -> Option<&Archive> {
         match self {
             Self::Cast(_) => None,
@@ -45,7 +42,6 @@ impl Subject {
     }
 
     /// The words by which commands name it.
-    #[must_use]
     pub fn name(&self) -> &str {
         match self {
             Self::Cast(found) => found.id.as_str(),
@@ -54,7 +50,6 @@ impl Subject {
     }
 
     /// The folders that its events name. An archive has none, so their names stay.
-    #[must_use]
     pub fn folders(&self, project: &Project) -> Folders {
         match self {
             Self::Cast(found) => project.folders(&found.root, &found.id),
@@ -63,7 +58,7 @@ impl Subject {
     }
 
     /// Writes it into an archive without its texts.
-    pub fn write_redacted(&self) -> Result<Written, Failure> {
+    pub fn write_redacted(&self) -> Result<Written> {
         if let Self::Archive(archive) = self {
             archive.refuse_altered()?;
             if archive.is_redacted() {
@@ -74,7 +69,7 @@ impl Subject {
     }
 
     /// Writes it into an archive.
-    pub fn write(&self) -> Result<Written, Failure> {
+    pub fn write(&self) -> Result<Written> {
         match self {
             Self::Cast(found) => {
                 let blobs = FileBlobs::of(&found.root);

@@ -6,7 +6,7 @@ use materia_contract::{CastLine, Folders};
 use materia_engine::{Journal, blocking};
 use materia_kernel::{Phase, Run, loops};
 
-use crate::Failure;
+use crate::Result;
 
 /// The summary of a cast, with the run it was read off.
 pub fn summary(
@@ -14,7 +14,7 @@ pub fn summary(
     line: CastLine,
     project: &str,
     folders: &Folders,
-) -> Result<(CastSummary, Run), Failure> {
+) -> Result<(CastSummary, Run)> {
     let id = line.cast_id.clone();
     let (run, _) = materia_engine::load(journal, &id)?;
     // The process that drove it may hold its lock for a moment longer.

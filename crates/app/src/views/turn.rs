@@ -7,23 +7,18 @@ use materia_contract::time::{millis_between, wall_time};
 use materia_contract::{
     Event, Folders, NodeId, OfTurn, Outcome, RunId, TurnEnd, TurnOutput, TurnStarted,
 };
-use materia_engine::{Journal, PAGE_BYTES, Unfolding, blocking, load_at};
+use materia_engine::{Journal, Unfolding, blocking, load_at};
 use serde_json::Value;
 
 use super::files;
-use crate::Failure;
+use crate::{Failure, Result};
 
 /// The turn that began at event `seq`.
-pub fn turn(
-    journal: &dyn Journal,
-    id: &RunId,
-    folders: &Folders,
-    seq: u64,
-) -> Result<TurnView, Failure> {
+pub fn turn(journal: &dyn Journal, id: &RunId, folders: &Folders, seq: u64) -> Result<TurnView> {
     let none = || Failure::resolution(format!("cast `{id}`: no turn began at event {seq}"));
     let after = seq.checked_sub(1).ok_or_else(none)?;
     let record = blocking(journal).records(id, after, 1)?.into_iter().next().ok_or_else(none)?;
-    let event = record.event().map_err(|error| Failure::storage(error.to_string()))?;
+    let event = record.event()?;
     let before = load_at(journal, id, after)?;
     let materia = event.node.as_ref().and_then(|node| {
         let plan = &before.created()?.plan;
@@ -47,40 +42,33 @@ pub fn turns(
     journal: &dyn Journal,
     id: &RunId,
     folders: &Folders,
-) -> Result<BTreeMap<u64, TurnView>, Failure> {
+) -> Result<BTreeMap<u64, TurnView>> {
     let mut unfolding = Unfolding::new(id.clone());
     let mut found: BTreeMap<u64, TurnView> = BTreeMap::new();
     let mut walls: BTreeMap<u64, i64> = BTreeMap::new();
-    let mut after = 0;
-    loop {
-        let page = blocking(journal).read(id, after, PAGE_BYTES)?;
-        for record in &page.records {
-            after = record.seq;
-            let event = record.event().map_err(|error| Failure::storage(error.to_string()))?;
-            let input = unfolding.see(&event);
-            match (event.body.of_turn(), &event.node) {
-                (Some(OfTurn::Started(started)), Some(socket)) => {
-                    let plan = unfolding.run().created().map(|created| &created.plan);
-                    let node = plan.and_then(|plan| plan.nodes.get(socket));
-                    let materia = node.map(|node| node.materia.clone());
-                    let input = input
-                        .map(|input| folders.input(&input).unwrap_or_else(|| Value::clone(&input)));
-                    found.insert(event.seq, began(&event, socket, started, materia, input));
-                    walls.insert(event.seq, event.wall);
-                }
-                (Some(of_turn), _) => {
-                    let Some(TurnEnd { turn, .. }) = of_turn.end() else { continue };
-                    if let Some((view, wall)) = found.get_mut(&turn).zip(walls.get(&turn)) {
-                        note_end(&event, *wall, view);
-                    }
-                }
-                (None, _) => {}
+    for record in blocking(journal).behind(id, 0) {
+        let event = record?.event()?;
+        let input = unfolding.see(&event);
+        match (event.body.of_turn(), &event.node) {
+            (Some(OfTurn::Started(started)), Some(socket)) => {
+                let plan = unfolding.run().created().map(|created| &created.plan);
+                let node = plan.and_then(|plan| plan.nodes.get(socket));
+                let materia = node.map(|node| node.materia.clone());
+                let input = input
+                    .map(|input| folders.input(&input).unwrap_or_else(|| Value::clone(&input)));
+                found.insert(event.seq, began(&event, socket, started, materia, input));
+                walls.insert(event.seq, event.wall);
             }
-        }
-        if page.end {
-            return Ok(found);
+            (Some(of_turn), _) => {
+                let Some(TurnEnd { turn, .. }) = of_turn.end() else { continue };
+                if let Some((view, wall)) = found.get_mut(&turn).zip(walls.get(&turn)) {
+                    note_end(&event, *wall, view);
+                }
+            }
+            (None, _) => {}
         }
     }
+    Ok(found)
 }
 
 /// A turn that has begun, and of which nothing else is known.
@@ -123,12 +111,7 @@ fn began(
 }
 
 /// Looks for the end of a turn, and notes how it was.
-fn end(
-    journal: &dyn Journal,
-    id: &RunId,
-    began: &Event,
-    view: &mut TurnView,
-) -> Result<(), Failure> {
+fn end(journal: &dyn Journal, id: &RunId, began: &Event, view: &mut TurnView) -> Result<()> {
     let mut left = None;
     let seq = view.seq;
     until(journal, id, began.seq, |event| {
@@ -147,12 +130,12 @@ fn end(
 }
 
 /// The trees that the turn of event `seq` began with and left.
-pub fn trees(journal: &dyn Journal, id: &RunId, seq: u64) -> Result<(String, String), Failure> {
+pub fn trees(journal: &dyn Journal, id: &RunId, seq: u64) -> Result<(String, String)> {
     let refused = |what: &str| Failure::resolution(format!("cast `{id}`: {what} at event {seq}"));
     let none = || refused("no turn in a workspace began");
     let before = seq.checked_sub(1).ok_or_else(none)?;
     let record = blocking(journal).records(id, before, 1)?.into_iter().next().ok_or_else(none)?;
-    let event = record.event().map_err(|error| Failure::storage(error.to_string()))?;
+    let event = record.event()?;
     let Some(OfTurn::Started(TurnStarted { tree: Some(first), .. })) = event.body.of_turn() else {
         return Err(none());
     };
@@ -180,25 +163,16 @@ fn tree_left(event: &Event, turn: u64) -> Option<String> {
 fn until(
     journal: &dyn Journal,
     id: &RunId,
-    mut after: u64,
+    after: u64,
     mut is_end: impl FnMut(&Event) -> bool,
-) -> Result<(), Failure> {
-    loop {
-        let page = blocking(journal).read(id, after, PAGE_BYTES)?;
-        for record in &page.records {
-            after = record.seq;
-            if !record.kind.starts_with("turn.") {
-                continue;
-            }
-            let Ok(event) = record.event() else { continue };
-            if is_end(&event) {
-                return Ok(());
-            }
-        }
-        if page.end {
-            return Ok(());
+) -> Result<()> {
+    for record in blocking(journal).behind(id, after) {
+        let record = record?;
+        if record.kind.starts_with("turn.") && record.event().is_ok_and(|event| is_end(&event)) {
+            break;
         }
     }
+    Ok(())
 }
 
 /// Notes how a turn ended, if this event says so.

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use materia_contract::{EventBody, NodeId, OfTurn, Plan, RunId, TurnOutput};
-use materia_engine::{Journal, PAGE_BYTES, blocking};
+use materia_engine::{Journal, blocking};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::failure::Failure;
+use crate::{Failure, Result};
 
 /// The most of a transcript that is read.
 const TRANSCRIPT_BYTES_MAX: u64 = 64 * 1024 * 1024;
@@ -21,7 +21,7 @@ pub struct Which {
 
 impl Which {
     /// Reads `SOCKET` or `SOCKET@VISIT`; nothing means the newest turn of all.
-    pub fn parse(text: Option<&str>) -> Result<Self, Failure> {
+    pub fn parse(text: Option<&str>) -> Result<Self> {
         let Some(text) = text else { return Ok(Self::default()) };
         let Some((socket, visit)) = text.split_once('@') else {
             return Ok(Self { socket: Some(text.to_owned()), visit: None });
@@ -35,12 +35,11 @@ impl Which {
     }
 
     /// The socket of a plan that is meant, if one is.
-    pub fn socket_in(&self, plan: &Plan) -> Result<Option<NodeId>, Failure> {
+    pub fn socket_in(&self, plan: &Plan) -> Result<Option<NodeId>> {
         self.socket.as_deref().map(|name| socket_of(plan, name)).transpose()
     }
 
     /// The visit that is meant, if one is.
-    #[must_use]
     pub fn visit(&self) -> Option<u32> {
         self.visit
     }
@@ -63,7 +62,6 @@ pub struct PrintedTurn {
 
 impl PrintedTurn {
     /// The answer as data: the object in it, else what it is as JSON, else its text.
-    #[must_use]
     pub fn parsed(&self) -> Value {
         let text = self.report.json_text();
         let object = self.object.and_then(|(from, to)| text.get(from..to)).unwrap_or(text);
@@ -91,25 +89,18 @@ pub struct Streams {
 }
 
 /// Finds what the newest turn that is meant has put out.
-pub fn find(journal: &dyn Journal, id: &RunId, which: &Which) -> Result<PrintedTurn, Failure> {
-    let (mut seq, mut found, mut socket) = (0, None, None);
-    loop {
-        let page = blocking(journal).read(id, seq, PAGE_BYTES)?;
-        for record in &page.records {
-            seq = record.seq;
-            let Ok(event) = record.event() else { continue };
-            if let EventBody::RunCreated(created) = &event.body {
-                socket = which.socket_in(&created.plan)?;
-            }
-            if let Some(heard) = event.node.and_then(|node| of_turn(node, &event.body))
-                && socket.as_ref().is_none_or(|socket| *socket == heard.socket)
-                && which.visit.is_none_or(|visit| visit == heard.visit)
-            {
-                found = Some(heard);
-            }
+pub fn find(journal: &dyn Journal, id: &RunId, which: &Which) -> Result<PrintedTurn> {
+    let (mut found, mut socket) = (None, None);
+    for record in blocking(journal).behind(id, 0) {
+        let Ok(event) = record?.event() else { continue };
+        if let EventBody::RunCreated(created) = &event.body {
+            socket = which.socket_in(&created.plan)?;
         }
-        if page.end {
-            break;
+        if let Some(heard) = event.node.and_then(|node| of_turn(node, &event.body))
+            && socket.as_ref().is_none_or(|socket| *socket == heard.socket)
+            && which.visit.is_none_or(|visit| visit == heard.visit)
+        {
+            found = Some(heard);
         }
     }
     found.ok_or_else(|| {
@@ -123,7 +114,6 @@ pub fn find(journal: &dyn Journal, id: &RunId, which: &Which) -> Result<PrintedT
 }
 
 /// The streams of a turn; `folder` is the folder of the cast.
-#[must_use]
 pub fn streams(heard: PrintedTurn, folder: &Path) -> Streams {
     let PrintedTurn { socket, visit, attempt, report, .. } = heard;
     let transcript = report.transcript.as_ref().and_then(|it| {
@@ -137,7 +127,7 @@ pub fn streams(heard: PrintedTurn, folder: &Path) -> Streams {
 }
 
 /// The socket of a plan that a person names by its id, or by its materia where only one runs that.
-pub fn socket_of(plan: &Plan, name: &str) -> Result<NodeId, Failure> {
+pub fn socket_of(plan: &Plan, name: &str) -> Result<NodeId> {
     if let Some((id, _)) = plan.nodes.get_key_value(name) {
         return Ok(id.clone());
     }

@@ -4,26 +4,26 @@ use std::path::{Component, Path};
 
 use materia_contract::body::{Mismatch, ReplayBody, Verified};
 use materia_contract::{BlobHash, ChainHash, Folders, RunId};
-use materia_engine::{Journal, Left, PAGE_BYTES, ReadError, Replay, ReplayError, blocking, wait};
+use materia_engine::{Journal, Left, ReadError, Replay, ReplayError, blocking, wait};
 use materia_journal::{CatchUp, FileBlobs, Views};
 
 use crate::archive::{self, Archive};
-use crate::failure::Failure;
 use crate::project::Found;
 use crate::text::sanitize;
+use crate::{Failure, Result};
 
 /// How many files that are not as they should be are named.
 const LOST_TOLD_MAX: usize = 10;
 
 /// Messages among those of the cast that Materia did not write, behind the place where the first was found.
-fn skipped(found: &Found) -> Result<Option<(u64, String)>, Failure> {
+fn skipped(found: &Found) -> Result<Option<(u64, String)>> {
     let Some(sentence) = found.journal.skipped(&found.id)? else { return Ok(None) };
     let head = blocking(found.journal()).head(&found.id)?;
     Ok(Some((head.map_or(1, |head| head.seq), sentence)))
 }
 
 /// Rebuilds a cast from its events and verifies every one of them; `at` asks for the state as of an event.
-pub fn replay(found: &Found, at: Option<u64>) -> Result<ReplayBody, Failure> {
+pub fn replay(found: &Found, at: Option<u64>) -> Result<ReplayBody> {
     let id = &found.id;
     match materia_engine::replay(found.journal(), id, at) {
         Ok(replay) => match lost(found, &replay.left).or(skipped(found)?) {
@@ -57,7 +57,7 @@ pub fn replay(found: &Found, at: Option<u64>) -> Result<ReplayBody, Failure> {
 }
 
 /// The same of an archive: every line, every event, and every text and file that events name.
-pub fn replay_archive(archive: &Archive, at: Option<u64>) -> Result<ReplayBody, Failure> {
+pub fn replay_archive(archive: &Archive, at: Option<u64>) -> Result<ReplayBody> {
     let id = archive.id();
     let replayed = if archive.is_redacted() {
         materia_engine::replay_redacted(archive.journal(), id, at)
@@ -96,7 +96,7 @@ pub fn replay_archive(archive: &Archive, at: Option<u64>) -> Result<ReplayBody, 
 
 /// Compares an archive with a cast, event by event as far as the archive goes, redacted if it is. Returns how many events
 /// the cast has, or the first difference.
-pub fn against(archive: &Archive, found: &Found) -> Result<Result<u64, Mismatch>, Failure> {
+pub fn against(archive: &Archive, found: &Found) -> Result<Result<u64, Mismatch>> {
     let written = if archive.is_redacted() {
         archive::write_redacted(found.journal(), &found.id)?
     } else {
@@ -115,20 +115,14 @@ pub fn against(archive: &Archive, found: &Found) -> Result<Result<u64, Mismatch>
         let fault = format!("the archive holds cast `{id}`, which is not `{other}`");
         return Ok(Err(differs(1, fault)));
     }
-    let mut seq = 0;
-    loop {
-        let page = blocking(archive.journal()).read(id, seq, PAGE_BYTES)?;
-        for record in &page.records {
-            seq = record.seq;
-            if blocking(own.journal()).records(id, seq - 1, 1)?.first() != Some(record) {
-                let fault = format!("cast `{other}` has another event there");
-                return Ok(Err(differs(seq, fault)));
-            }
-        }
-        if page.end {
-            return Ok(Ok(written.events));
+    for record in blocking(archive.journal()).behind(id, 0) {
+        let record = record?;
+        if blocking(own.journal()).records(id, record.seq - 1, 1)?.first() != Some(&record) {
+            let fault = format!("cast `{other}` has another event there");
+            return Ok(Err(differs(record.seq, fault)));
         }
     }
+    Ok(Ok(written.events))
 }
 
 /// The first text or file that an event names and the archive does not have as it was.
@@ -281,7 +275,6 @@ pub enum Mending {
 
 /// Compares the files beside the journal with it, and mends them. A cast under way keeps its own. `folders` says
 /// where the cast is.
-#[must_use]
 pub fn mend_views(found: &Found, folders: &Folders) -> Mending {
     // Nothing is written for a foreign journal.
     if found.is_foreign() {

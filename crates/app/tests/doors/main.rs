@@ -3,6 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod bench;
+mod cast_id;
+mod event_text;
+mod grid;
 mod linking;
 mod preparing;
 mod trusting;
+mod walked_history;

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 
 /// Each crate with those of the house that it may depend on.
 const HOUSE: [(&str, &[&str]); 19] = [
-    ("no-schema", &[]),
+    ("contract-derive", &[]),
     ("page", &[]),
-    ("contract", &["no-schema"]),
+    ("contract", &["contract-derive"]),
     ("schemas", &["contract"]),
     ("safe-fs", &[]),
     ("kernel", &["contract"]),

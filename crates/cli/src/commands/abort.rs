@@ -1,10 +1,10 @@
 use clap::Args;
-use materia_app::cast::act::{self, Ended};
+use materia_app::cast::act;
 use materia_contract::CastStatus;
 
 use crate::args::Global;
 use crate::event_text;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit};
 use crate::journals;
 use crate::project::Project;
 use crate::run;
@@ -26,16 +26,12 @@ pub(crate) struct AbortArgs {
 }
 
 /// Runs `abort`.
-pub(crate) fn abort(
-    args: &AbortArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn abort(args: &AbortArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let (project, found) = Project::with_cast(&args.id, global)?;
     let found = journals::own(&project, found, args.trust_journal, terminal)?;
     let report = match act::end(&project, found, &run::supervisor()?)? {
-        Ended::Now(report) => *report,
-        Ended::Asked(waiting) => {
+        act::Ended::Now(report) => *report,
+        act::Ended::Asked(waiting) => {
             let who = &waiting.who;
             terminal.say(format_args!("Asking {who}, which runs the cast, to end it."));
             waiting.over()?

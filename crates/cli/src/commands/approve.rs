@@ -5,7 +5,7 @@ use materia_kernel::Run;
 
 use crate::args::{Global, NoRun, RunOptions};
 use crate::continuation::Continuation;
-use crate::failure::{Exit, Failure};
+use crate::failure::Ended;
 use crate::terminal::Terminal;
 
 /// Approve a turn that waits for approval, and resume the cast
@@ -68,7 +68,7 @@ impl Whom {
         what: impl FnOnce(&Run, Option<&str>, Option<&str>) -> Result<Do, materia_app::Failure>,
         global: &Global,
         terminal: &mut Terminal,
-    ) -> Result<Exit, Failure> {
+    ) -> Ended {
         let (node, hash) = (self.node.as_deref(), self.hash.as_deref());
         let no_run = self.note.no_run;
         Continuation { id: &self.id, options: &self.options, global, no_run }
@@ -77,20 +77,12 @@ impl Whom {
 }
 
 /// Runs `approve`.
-pub(crate) fn approve(
-    args: &ApproveArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn approve(args: &ApproveArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     args.whom.do_to(step::approve, global, terminal)
 }
 
 /// Runs `deny`.
-pub(crate) fn deny(
-    args: &DenyArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn deny(args: &DenyArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let (reason, route) = (args.reason.clone(), args.route);
     args.whom.do_to(|run, node, hash| step::deny(run, node, hash, reason, route), global, terminal)
 }

@@ -6,13 +6,15 @@ use materia_app::cast::follow::{self, Following, Next};
 use materia_app::views::remote_output::{RemoteOutput, under_way};
 use materia_contract::{CastStatus, Event, RunId};
 use materia_engine::{Committed, Journal, PAGE_BYTES, blocking, status_after};
+use tokio::runtime::Builder;
 
 use crate::args::Global;
 use crate::continuation::Continuation;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::journals;
 use crate::live::Watching;
 use crate::narrator::Narrator;
+use crate::run;
 use crate::terminal::Terminal;
 
 /// Follow a cast that another process runs, as if it ran here
@@ -29,11 +31,7 @@ pub(crate) struct AttachArgs {
 }
 
 /// Runs `attach`.
-pub(crate) fn attach(
-    args: &AttachArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn attach(args: &AttachArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let (project, found) = journals::look(&args.id, global, terminal)?;
     let (run, _) = materia_engine::load(found.journal(), &found.id)?;
     let plan = run.created().map(|created| created.plan.clone());
@@ -113,9 +111,7 @@ impl Seen {
 
 /// Notes that a person wants to leave.
 fn leave_on_ctrl_c(left: &Arc<AtomicBool>) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| Failure::Broken(format!("cannot start: {error}"));
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
+    let runtime = run::runtime(Builder::new_current_thread())?;
     let left = Arc::clone(left);
     std::thread::spawn(move || {
         runtime.block_on(async {

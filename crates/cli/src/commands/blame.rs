@@ -3,7 +3,7 @@ use materia_app::views::blame;
 use materia_contract::NodeId;
 
 use crate::args::Global;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::project::Project;
 use crate::terminal::Terminal;
 
@@ -33,11 +33,7 @@ pub(crate) struct BlameArgs {
 }
 
 /// Runs `blame`.
-pub(crate) fn blame(
-    args: &BlameArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn blame(args: &BlameArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let (project, found) = Project::with_cast(&args.id, global)?;
     let body = match (&args.path, &args.node) {
         (Some(path), _) => blame::variable(&project, &found, path)?,

@@ -2,7 +2,7 @@ use clap::Args;
 use materia_app::proof::bounds;
 
 use crate::args::Global;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit};
 use crate::project::Project;
 use crate::terminal::Terminal;
 
@@ -26,11 +26,7 @@ pub(crate) struct BoundsArgs {
 }
 
 /// Runs `bounds`.
-pub(crate) fn bounds(
-    args: &BoundsArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn bounds(args: &BoundsArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let project = Project::here(global)?;
     let (_, compiled) = project.compile(args.loadout.as_deref(), terminal)?;
     let found = bounds::bounds(&project, &compiled.plan, args.items)?;

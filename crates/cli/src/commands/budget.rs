@@ -5,7 +5,7 @@ use materia_contract::{Amount, Budget, Do, NodeBudgets, NodeId, UsageTotals};
 
 use crate::args::{Global, NoRun, RunOptions, cost};
 use crate::continuation::Continuation;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::project::Project;
 use crate::terminal::Terminal;
 
@@ -54,11 +54,7 @@ pub(crate) struct BudgetArgs {
 }
 
 /// Runs `budget`.
-pub(crate) fn budget(
-    args: &BudgetArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn budget(args: &BudgetArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let given = Budget {
         max_tokens: args.max_tokens,
         max_cost: args.max_cost,
@@ -91,7 +87,7 @@ pub(crate) fn budget(
         .on(terminal, |_| Ok(what))
 }
 
-fn show(args: &BudgetArgs, global: &Global, terminal: &mut Terminal) -> Result<Exit, Failure> {
+fn show(args: &BudgetArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let (_, found) = Project::with_cast(&args.id, global)?;
     let (run, _) = materia_engine::load(found.journal(), &found.id)?;
     let (budget, spent) = (run.budget(), run.usage());

@@ -5,7 +5,7 @@ use materia_app::proof::recorded::case;
 use materia_contract::body::CaseBody;
 
 use crate::args::Global;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit};
 use crate::project::Project;
 use crate::terminal::Terminal;
 use crate::typed_path;
@@ -36,11 +36,7 @@ pub(crate) struct CaseArgs {
 }
 
 /// Runs `case`.
-pub(crate) fn case(
-    args: &CaseArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn case(args: &CaseArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let (project, found) = Project::with_cast(&args.id, global)?;
     let made = case::of(&project, &found, !args.no_config)?;
     let own = made.config.is_some();

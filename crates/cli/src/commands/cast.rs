@@ -7,7 +7,7 @@ use materia_app::cast::prepare::{self, Asked};
 use crate::args::{self, Bounds, Global};
 use crate::begin::{self, Vouched};
 use crate::continuation::Continuation;
-use crate::failure::{Exit, Failure};
+use crate::failure::Ended;
 use crate::project::Project;
 use crate::request_text;
 use crate::terminal::Terminal;
@@ -54,11 +54,7 @@ pub(crate) struct CastArgs {
 }
 
 /// Runs `cast`.
-pub(crate) fn cast(
-    args: &CastArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn cast(args: &CastArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let (no_request, budget) = (args.no_request, args.bounds.budget());
     let plain = args.workspace.with(args.options.plain());
     let options = RunOptions { no_request, budget, ..plain };

@@ -4,7 +4,7 @@ use materia_engine::blocking;
 
 use crate::args::Global;
 use crate::event_text::{self, DrivenBy};
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit};
 use crate::project::Project;
 use crate::sanitize::one_line;
 use crate::terminal::Terminal;
@@ -27,11 +27,7 @@ pub(crate) struct CastsArgs {
 }
 
 /// Runs `casts`.
-pub(crate) fn casts(
-    args: &CastsArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn casts(args: &CastsArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let project = Project::here(global)?;
     let journals = project.journals()?;
     let mut lines = Vec::new();

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::explore;
 use crate::args::Global;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::findings;
 use crate::project::Project;
 use crate::sanitize;
@@ -39,7 +39,7 @@ pub(crate) struct CheckArgs {
 }
 
 /// Says what changed from one file to another.
-fn diff(old: &Path, new: &Path, terminal: &mut Terminal) -> Result<Exit, Failure> {
+fn diff(old: &Path, new: &Path, terminal: &mut Terminal) -> Ended {
     let read = |path: &Path| {
         let text = std::fs::read_to_string(path);
         text.map_err(|error| {
@@ -66,11 +66,7 @@ fn diff(old: &Path, new: &Path, terminal: &mut Terminal) -> Result<Exit, Failure
 }
 
 /// Runs `check`.
-pub(crate) fn check(
-    args: &CheckArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn check(args: &CheckArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     if let [old, new] = args.diff.as_slice() {
         return diff(old, new, terminal);
     }

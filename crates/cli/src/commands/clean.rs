@@ -5,7 +5,7 @@ use materia_contract::time::wall_time;
 use materia_engine::{Clock as _, SystemClock};
 
 use crate::args::Global;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit};
 use crate::project::Project;
 use crate::sanitize::one_line;
 use crate::terminal::Terminal;
@@ -44,11 +44,7 @@ fn age(text: &str) -> Result<Duration, String> {
 }
 
 /// Runs `clean`.
-pub(crate) fn clean(
-    args: &CleanArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn clean(args: &CleanArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let project = Project::here(global)?;
     let age = i64::try_from(args.older_than.as_micros()).unwrap_or(i64::MAX);
     let before = SystemClock.now().saturating_sub(age);

@@ -2,7 +2,7 @@ use clap::Args;
 use materia_app::views::compare::{self, Side};
 
 use crate::args::Global;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit};
 use crate::project::{self, Project};
 use crate::terminal::Terminal;
 
@@ -24,11 +24,7 @@ pub(crate) struct CompareArgs {
 }
 
 /// Runs `compare`.
-pub(crate) fn compare(
-    args: &CompareArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn compare(args: &CompareArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let (project, a) = Project::with_cast(&args.a, global)?;
     let b = project.find(&project::cast_id(&args.b)?)?;
     let [one, other] = [&a, &b].map(|found| Side {

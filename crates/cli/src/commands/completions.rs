@@ -2,7 +2,7 @@ use clap::Args;
 use clap_complete::Shell;
 
 use crate::complete;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit};
 use crate::terminal::Terminal;
 
 const EXAMPLES: &str = "\
@@ -27,7 +27,7 @@ pub(crate) fn completions(
     args: &CompletionsArgs,
     line: &clap::Command,
     terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+) -> Ended {
     if let Some(script) = complete::script(args.shell) {
         terminal.out.write_all(script.as_bytes())?;
         return Ok(Exit::Done);

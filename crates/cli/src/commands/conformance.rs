@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::args::Global;
 use crate::begin;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::project::Project;
 use crate::sanitize;
 use crate::terminal::Terminal;
@@ -39,7 +39,7 @@ pub(crate) fn conformance(
     args: &ConformanceArgs,
     global: &Global,
     terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+) -> Ended {
     let binary = std::env::current_exe()
         .map_err(|error| Failure::Broken(format!("cannot find this program: {error}")))?;
     let cases = materia_conformance::read(&args.path)

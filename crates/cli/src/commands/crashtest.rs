@@ -8,7 +8,7 @@ use materia_contract::WorkspaceKind;
 
 use crate::args::Global;
 use crate::begin;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit};
 use crate::findings;
 use crate::project::Project;
 use crate::run;
@@ -54,11 +54,7 @@ pub(crate) struct CrashtestArgs {
 }
 
 /// Runs `crashtest`.
-pub(crate) fn crashtest(
-    args: &CrashtestArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn crashtest(args: &CrashtestArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let project = Project::here(global)?;
     let (loaded, compiled) = project.compile(args.loadout.as_deref(), terminal)?;
     let options = RunOptions {

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::serve;
 use crate::args::Global;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Failure};
 use crate::terminal::Terminal;
 
 /// Run the shipped workflow in a scratch project: no key, no network, no set-up
@@ -41,11 +41,7 @@ pub(crate) struct DemoArgs {
 }
 
 /// Runs `demo`.
-pub(crate) fn demo(
-    args: &DemoArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn demo(args: &DemoArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     if global.config.is_some() {
         return Err(Failure::usage("the demo brings its own configuration; leave `--config` out"));
     }

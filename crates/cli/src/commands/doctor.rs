@@ -3,9 +3,10 @@ use std::io::Write as _;
 use clap::Args;
 use materia_app::{cast::agents, project::health};
 use materia_contract::body::Health;
+use tokio::runtime::Builder;
 
 use crate::args::Global;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::project::Project;
 use crate::run;
 use crate::sanitize::one_line;
@@ -21,19 +22,12 @@ use crate::terminal::Terminal;
 pub(crate) struct DoctorArgs {}
 
 /// Runs `doctor`.
-pub(crate) fn doctor(
-    _args: &DoctorArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn doctor(_args: &DoctorArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let project = Project::here(global)?;
     let (loaded, _) = materia_compiler::load(&project.sources);
     let fleet = agents::fleet(&loaded, None);
     let supervisor = run::supervisor()?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::Broken(format!("cannot start: {error}")))?;
+    let runtime = run::runtime(Builder::new_current_thread())?;
     let wishes = terminal.warned(|warnings| health::wishes(&project.gate(), &loaded, warnings));
     let (health, nobody) = runtime.block_on(health::examine(&supervisor, &fleet, &wishes));
     let monitor = std::env::var("MATERIA_NATS_MONITOR").ok().filter(|it| !it.is_empty());

@@ -3,11 +3,11 @@ use materia_app::cast::follow::{self, Following, Next};
 use materia_app::views::event_view::Shown;
 use materia_contract::time::wall_time;
 use materia_contract::{CastStatus, EventBody, Record, RunId};
-use materia_engine::{Journal, PAGE_BYTES, blocking, status_after};
+use materia_engine::{Journal, blocking, status_after};
 
 use crate::args::Global;
 use crate::event_text;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::journals;
 use crate::narrator::Narrator;
 use crate::sanitize;
@@ -43,11 +43,7 @@ pub(crate) struct EventsArgs {
 }
 
 /// Runs `events`.
-pub(crate) fn events(
-    args: &EventsArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn events(args: &EventsArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     refuse_unknown_types(&args.kinds)?;
     let (project, subject) = journals::open(&args.id, global, terminal)?;
     let (journal, id) = (subject.journal(), subject.id().clone());
@@ -134,17 +130,13 @@ impl Printer {
         terminal: &mut Terminal,
     ) -> Result<bool, Failure> {
         let mut any = false;
-        loop {
-            let page = blocking(journal).read(&self.id, self.shown.seq(), PAGE_BYTES)?;
-            for record in &page.records {
-                self.print(record, terminal)?;
-            }
-            any |= !page.records.is_empty();
-            if page.end {
-                terminal.out.flush()?;
-                return Ok(any);
-            }
+        let id = self.id.clone();
+        for record in blocking(journal).behind(&id, self.shown.seq()) {
+            self.print(&record?, terminal)?;
+            any = true;
         }
+        terminal.out.flush()?;
+        Ok(any)
     }
 
     fn print(&mut self, record: &Record, terminal: &mut Terminal) -> Result<(), Failure> {

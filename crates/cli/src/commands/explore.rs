@@ -7,7 +7,7 @@ use materia_contract::Plan;
 use materia_contract::body::{ExploreBody, Proof};
 
 use crate::args::Global;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::project::Project;
 use crate::terminal::Terminal;
 
@@ -91,11 +91,7 @@ fn lengths(text: &str) -> Result<std::ops::RangeInclusive<usize>, String> {
 }
 
 /// Runs `explore`.
-pub(crate) fn explore(
-    args: &ExploreArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn explore(args: &ExploreArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let project = Project::here(global)?;
     let (_, compiled) = project.compile(args.loadout.as_deref(), terminal)?;
     let body = args.reach.look(&compiled.plan, &args.prove, terminal)?;

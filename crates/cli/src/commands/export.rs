@@ -6,7 +6,7 @@ use materia_app::views::export;
 use materia_app::views::subject::Subject;
 
 use crate::args::Global;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::journals;
 use crate::project::Project;
 use crate::terminal::Terminal;
@@ -38,11 +38,7 @@ pub(crate) struct ExportArgs {
 }
 
 /// Runs `export`.
-pub(crate) fn export(
-    args: &ExportArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn export(args: &ExportArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let (project, subject) = journals::open(&args.id, global, terminal)?;
     if args.output.to_string_lossy().ends_with(archive::ENDING) {
         return write_archive(&subject, args, terminal);
@@ -76,11 +72,7 @@ pub(super) fn page(subject: &Subject, project: &Project) -> Result<String, Failu
     Ok(export::page(&viewer, &export::of_subject(subject, project)?)?)
 }
 
-fn write_archive(
-    subject: &Subject,
-    args: &ExportArgs,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+fn write_archive(subject: &Subject, args: &ExportArgs, terminal: &mut Terminal) -> Ended {
     let Written { bytes, events } =
         if args.redact { subject.write_redacted() } else { subject.write() }?;
     typed_path::write(&args.output, &bytes, args.force)?;

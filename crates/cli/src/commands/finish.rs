@@ -3,7 +3,7 @@ use materia_app::cast::act::step;
 
 use crate::args::{Global, NoRun, RunOptions};
 use crate::continuation::Continuation;
-use crate::failure::{Exit, Failure};
+use crate::failure::Ended;
 use crate::terminal::Terminal;
 
 /// Finish a multi-turn socket: its last answer counts, and the cast goes on
@@ -27,11 +27,7 @@ pub(crate) struct ContinueArgs {
 }
 
 /// Runs `continue`.
-pub(crate) fn finish(
-    args: &ContinueArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn finish(args: &ContinueArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let no_run = args.note.no_run;
     Continuation { id: &args.id, options: &args.options, global, no_run }
         .on(terminal, |run| Ok(step::finish(run, args.node.as_deref())?))

@@ -4,7 +4,7 @@ use materia_app::cast::act::{self, Forking, Unfit};
 use crate::args::{Global, RunOptions};
 use crate::cast_id;
 use crate::continuation::{self, Continuation};
-use crate::failure::{Exit, Failure};
+use crate::failure::Ended;
 use crate::journals;
 use crate::project::{self, Project};
 use crate::terminal::Terminal;
@@ -31,11 +31,7 @@ pub(crate) struct ForkArgs {
 }
 
 /// Runs `fork`.
-pub(crate) fn fork(
-    args: &ForkArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn fork(args: &ForkArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let (project, found) = Project::with_cast(&args.id, global)?;
     let found = journals::own(&project, found, args.options.trust_journal, terminal)?;
     let id = match &args.options.cast_id {

@@ -5,7 +5,7 @@ use materia_app::proof::explore;
 use materia_app::proof::fuzz::{self, Options};
 
 use crate::args::Global;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit};
 use crate::project::Project;
 use crate::terminal::Terminal;
 
@@ -37,11 +37,7 @@ pub(crate) struct FuzzArgs {
 }
 
 /// Runs `fuzz`.
-pub(crate) fn fuzz(
-    args: &FuzzArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn fuzz(args: &FuzzArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let project = Project::here(global)?;
     let (loaded, compiled) = project.compile(args.loadout.as_deref(), terminal)?;
     let promised = explore::promised(&loaded, &compiled.plan.loadout);

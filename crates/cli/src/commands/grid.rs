@@ -2,7 +2,7 @@ use clap::Args;
 use materia_contract::{Plan, RefusalCode, RunId};
 
 use crate::args::Global;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::grid::{self, Look};
 use crate::project::Project;
 use crate::terminal::Terminal;
@@ -28,11 +28,7 @@ pub(crate) struct GridArgs {
 }
 
 /// Runs `grid`.
-pub(crate) fn grid(
-    args: &GridArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn grid(args: &GridArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let project = Project::here(global)?;
     let plan = plan(args, &project, terminal)?;
     let look = Look { ascii: args.ascii, list: args.list };

@@ -3,7 +3,7 @@ use materia_app::edit::templates::{self, PROJECT_FILE, TEMPLATES};
 use serde_json::json;
 
 use crate::args::Where;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::terminal::Terminal;
 
 const LIST: &str = "\
@@ -40,7 +40,7 @@ pub(crate) struct InitArgs {
 }
 
 /// Runs `init`.
-pub(crate) fn init(args: &InitArgs, terminal: &mut Terminal) -> Result<Exit, Failure> {
+pub(crate) fn init(args: &InitArgs, terminal: &mut Terminal) -> Ended {
     if args.list {
         for template in &TEMPLATES {
             if terminal.json {

@@ -5,7 +5,7 @@ use materia_contract::RunId;
 use materia_contract::body::CopiedBody;
 
 use crate::args::Global;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::project::Project;
 use crate::terminal::Terminal;
 
@@ -37,11 +37,7 @@ enum Action {
 }
 
 /// Runs `journal`.
-pub(crate) fn journal(
-    args: &JournalArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn journal(args: &JournalArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let Action::Copy = args.action;
     if args.from == args.to {
         return Err(Failure::usage("FROM and TO are the same journal"));

@@ -5,7 +5,7 @@ use materia_compiler::link::Invocation;
 use crate::args::{Bounds, Global, RunOptions, Workspace};
 use crate::begin::{self, Vouched};
 use crate::continuation::Continuation;
-use crate::failure::{Exit, Failure};
+use crate::failure::Ended;
 use crate::findings;
 use crate::project::Project;
 use crate::terminal::Terminal;
@@ -50,11 +50,7 @@ pub(crate) struct LinkArgs {
 }
 
 /// Runs `link`.
-pub(crate) fn link(
-    args: &LinkArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn link(args: &LinkArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let budget = args.bounds.budget();
     let plain = args.workspace.with(args.options.plain());
     let options = materia_app::RunOptions { budget, ..plain };

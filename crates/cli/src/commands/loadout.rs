@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::args::Global;
 use crate::catalog::{self, CopyOptions, Line, Original, joined, origin_data};
 use crate::config_writer::{self, ConfigWriter, origin};
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::project::Project;
 use crate::sanitize::{clean, one_line};
 use crate::terminal::Terminal;
@@ -55,11 +55,7 @@ impl LoadoutArgs {
 }
 
 /// Runs `loadout`.
-pub(crate) fn loadout(
-    args: &LoadoutArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn loadout(args: &LoadoutArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let project = Project::here(global)?;
     let (loaded, _) = catalog::load(&project, terminal);
     if let Some(name) = &args.name {

@@ -6,7 +6,7 @@ use materia_contract::NodeId;
 use materia_engine::{PAGE_BYTES, blocking, status_after};
 
 use crate::args::Global;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::project::{Found, Project};
 use crate::terminal::Terminal;
 
@@ -31,11 +31,7 @@ pub(crate) struct LogsArgs {
 }
 
 /// Runs `logs`.
-pub(crate) fn logs(
-    args: &LogsArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn logs(args: &LogsArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let which = Which::parse(args.which.as_deref())?;
     let (project, found) = Project::with_cast(&args.id, global)?;
     if args.follow && follow(&project, &found, &which, terminal)? {

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit};
 use crate::terminal::Terminal;
 use crate::typed_path;
 
@@ -19,11 +19,7 @@ pub(crate) struct ManArgs {
 }
 
 /// Runs `man`.
-pub(crate) fn man(
-    args: &ManArgs,
-    mut whole: clap::Command,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn man(args: &ManArgs, mut whole: clap::Command, terminal: &mut Terminal) -> Ended {
     whole.build();
     let mut pages = vec![("materia".to_owned(), page("materia", &whole))];
     for command in whole.get_subcommands().filter(|one| !one.is_hide_set()) {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::args::Global;
 use crate::catalog::{self, CopyOptions, Line, Original, joined, origin_data};
 use crate::config_writer::origin;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::project::Project;
 use crate::sanitize::{clean, one_line};
 use crate::terminal::Terminal;
@@ -37,11 +37,7 @@ impl MateriaArgs {
 }
 
 /// Runs `materia`.
-pub(crate) fn materia(
-    args: &MateriaArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn materia(args: &MateriaArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let project = Project::here(global)?;
     let (loaded, _) = catalog::load(&project, terminal);
     if let Some(name) = &args.name {

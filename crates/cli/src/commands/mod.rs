@@ -59,7 +59,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use materia_contract::{Finding, Severity};
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::sanitize as cleaning;
 use crate::terminal::Terminal;
 use line::{Cli, Command};
@@ -84,7 +84,7 @@ pub(crate) fn main() -> ExitCode {
     ExitCode::from(exit.code())
 }
 
-fn run(cli: &Cli, terminal: &mut Terminal) -> Result<Exit, Failure> {
+fn run(cli: &Cli, terminal: &mut Terminal) -> Ended {
     crate::limits::heed()?;
     if let Some(directory) = &cli.global.directory {
         std::env::set_current_dir(directory).map_err(|error| {

@@ -3,7 +3,7 @@ use materia_contract::{Do, GlobalMode, Pace};
 
 use crate::args::{Global, NoRun, RunOptions};
 use crate::continuation::Continuation;
-use crate::failure::{Exit, Failure};
+use crate::failure::Ended;
 use crate::terminal::Terminal;
 
 /// Change how a cast runs: its pace, or what its turns may write
@@ -57,11 +57,7 @@ enum Value {
 }
 
 /// Runs `mode`.
-pub(crate) fn mode(
-    args: &ModeArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn mode(args: &ModeArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let what = match args.value {
         Value::Auto => Do::Mode { value: Pace::Auto },
         Value::Interactive => Do::Mode { value: Pace::Interactive },
@@ -73,11 +69,7 @@ pub(crate) fn mode(
 }
 
 /// Runs `pause`.
-pub(crate) fn pause(
-    args: &PauseArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn pause(args: &PauseArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let no_run = true;
     Continuation { id: &args.id, options: &args.options, global, no_run }
         .on(terminal, |_| Ok(Do::Pause))

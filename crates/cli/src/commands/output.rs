@@ -2,7 +2,7 @@ use clap::Args;
 use materia_app::views::turn_output::{self, Which};
 
 use crate::args::Global;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit};
 use crate::project::Project;
 use crate::terminal::Terminal;
 
@@ -24,11 +24,7 @@ pub(crate) struct OutputArgs {
 }
 
 /// Runs `output`.
-pub(crate) fn output(
-    args: &OutputArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn output(args: &OutputArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let which = Which::parse(args.which.as_deref())?;
     let (_, found) = Project::with_cast(&args.id, global)?;
     let heard = turn_output::find(found.journal(), &found.id, &which)?;

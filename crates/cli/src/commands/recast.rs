@@ -3,7 +3,7 @@ use materia_contract::Do;
 
 use crate::args::{Global, RunOptions};
 use crate::continuation::Continuation;
-use crate::failure::{Exit, Failure};
+use crate::failure::Ended;
 use crate::terminal::Terminal;
 
 /// Try the failed turn of a cast again
@@ -23,11 +23,7 @@ pub(crate) struct RecastArgs {
 }
 
 /// Runs `recast`.
-pub(crate) fn recast(
-    args: &RecastArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn recast(args: &RecastArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     Continuation { id: &args.id, options: &args.options, global, no_run: false }
         .on(terminal, |_| Ok(Do::Recast))
 }

@@ -5,7 +5,7 @@ use materia_contract::RunId;
 use materia_contract::body::{Mismatch, ReplayBody, Verified};
 
 use crate::args::Global;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::journals;
 use crate::project::Project;
 use crate::sanitize;
@@ -32,11 +32,7 @@ pub(crate) struct ReplayArgs {
 }
 
 /// Runs `replay`.
-pub(crate) fn replay(
-    args: &ReplayArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn replay(args: &ReplayArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let (project, subject) = journals::open(&args.id, global, terminal)?;
     let body = match &subject {
         Subject::Cast(found) => verify::replay(found, args.at)?,

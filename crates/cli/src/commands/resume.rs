@@ -3,7 +3,7 @@ use materia_contract::{Do, GoOnFrom, Pace};
 
 use crate::args::{Global, RunOptions};
 use crate::continuation::Continuation;
-use crate::failure::{Exit, Failure};
+use crate::failure::Ended;
 use crate::project::Project;
 use crate::terminal::Terminal;
 
@@ -30,11 +30,7 @@ pub(crate) struct ResumeArgs {
 }
 
 /// Runs `resume`.
-pub(crate) fn resume(
-    args: &ResumeArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn resume(args: &ResumeArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let pace = args.options.interactive.then_some(Pace::Interactive);
     let go_on = match (args.put_back, args.from_base) {
         (true, _) => GoOnFrom::PutBack,

@@ -3,7 +3,7 @@ use materia_contract::{Do, NodeId, Plan};
 
 use crate::args::{Global, RunOptions};
 use crate::continuation::Continuation;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Failure};
 use crate::terminal::Terminal;
 
 /// Send text to a socket as one more input
@@ -29,11 +29,7 @@ pub(crate) struct SayArgs {
 }
 
 /// Runs `say`.
-pub(crate) fn say(
-    args: &SayArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn say(args: &SayArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     if args.words.iter().all(|word| word.trim().is_empty()) {
         return Err(Failure::usage(
             "there is nothing to say; `materia continue` finishes a socket",

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit};
 use crate::terminal::Terminal;
 use crate::typed_path;
 
@@ -19,7 +19,7 @@ pub(crate) struct SchemasArgs {
 }
 
 /// Runs `schemas`.
-pub(crate) fn schemas(args: &SchemasArgs, terminal: &mut Terminal) -> Result<Exit, Failure> {
+pub(crate) fn schemas(args: &SchemasArgs, terminal: &mut Terminal) -> Ended {
     for (name, text) in materia_compiler::SCHEMAS {
         typed_path::write(&args.folder.join(name), text.as_bytes(), true)?;
         terminal.say(name);

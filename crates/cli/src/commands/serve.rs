@@ -9,11 +9,12 @@ use materia_contract::api::Code;
 use materia_contract::search_path;
 use materia_server::client::Client;
 use materia_server::{Demo, Listen, ServeError, Serving, Settings};
+use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::args::Global;
 use crate::background;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::journals;
 use crate::project::Project;
 use crate::run;
@@ -73,11 +74,7 @@ pub(crate) struct UiArgs {
 }
 
 /// Runs `serve`.
-pub(crate) fn serve(
-    args: &ServeArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn serve(args: &ServeArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     run_server(args, None, global, terminal, |serving, terminal| {
         terminal
             .say(format_args!("Serving at {}; Ctrl-C ends it, and its casts rest.", serving.url()));
@@ -86,7 +83,7 @@ pub(crate) fn serve(
 }
 
 /// Runs `ui`.
-pub(crate) fn ui(args: &UiArgs, global: &Global, terminal: &mut Terminal) -> Result<Exit, Failure> {
+pub(crate) fn ui(args: &UiArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     if let Some(dir) = &args.remove {
         return remove(dir, terminal);
     }
@@ -106,12 +103,7 @@ pub(crate) fn ui(args: &UiArgs, global: &Global, terminal: &mut Terminal) -> Res
 }
 
 /// Shows an archive as a page in a file of the state folder.
-fn show_archive(
-    name: &str,
-    no_open: bool,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+fn show_archive(name: &str, no_open: bool, global: &Global, terminal: &mut Terminal) -> Ended {
     use std::io::Write as _;
     if !archive::is_meant(name) {
         let message =
@@ -130,7 +122,7 @@ fn show_archive(
 }
 
 /// Has a project served no longer.
-fn remove(dir: &Path, terminal: &mut Terminal) -> Result<Exit, Failure> {
+fn remove(dir: &Path, terminal: &mut Terminal) -> Ended {
     let Some(client) = background::running()? else {
         return Err(Failure::resolution("no server is running, so it serves no project"));
     };
@@ -164,7 +156,7 @@ pub(crate) fn demo(
     test_hooks: bool,
     no_open: bool,
     terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+) -> Ended {
     // Its casts need no server and no worker.
     let global = Global { journal: Some("sqlite".to_owned()), ..Global::default() };
     let args =
@@ -234,12 +226,8 @@ fn start_browser(file: &Path) -> bool {
 }
 
 /// A runtime for a process that stays.
-pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
-    tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .thread_keep_alive(IDLE_THREAD_MAX)
-        .build()
-        .map_err(|error| Failure::Broken(format!("cannot start: {error}")))
+pub(crate) fn runtime() -> Result<Runtime, Failure> {
+    run::runtime(Builder::new_multi_thread().thread_keep_alive(IDLE_THREAD_MAX))
 }
 
 fn run_server(
@@ -248,7 +236,7 @@ fn run_server(
     global: &Global,
     terminal: &mut Terminal,
     begun: impl FnOnce(&Serving, &mut Terminal) -> Result<(), Failure>,
-) -> Result<Exit, Failure> {
+) -> Ended {
     materia_runners::name_driver();
     return_memory();
     let listen = Listen::parse(args.listen.as_deref().unwrap_or(USUAL));

@@ -4,7 +4,7 @@ use materia_contract::{CastReport, CastStatus, Outcome, Visit};
 
 use crate::args::Global;
 use crate::event_text::{self, DrivenBy};
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::journals;
 use crate::next_command;
 use crate::next_steps::NextSteps;
@@ -33,11 +33,7 @@ pub(crate) struct ShowArgs {
 }
 
 /// Runs `show`.
-pub(crate) fn show(
-    args: &ShowArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn show(args: &ShowArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let (project, subject) = journals::open(&args.id, global, terminal)?;
     let folders = subject.folders(&project);
     let report = materia_engine::report(subject.journal(), subject.id(), &folders)?;

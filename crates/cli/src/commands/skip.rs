@@ -3,7 +3,7 @@ use materia_contract::Do;
 
 use crate::args::{Global, NoRun, RunOptions};
 use crate::continuation::Continuation;
-use crate::failure::{Exit, Failure};
+use crate::failure::Ended;
 use crate::terminal::Terminal;
 
 /// Skip the current item of a loop and move on to the next
@@ -35,11 +35,7 @@ pub(crate) struct SkipArgs {
 }
 
 /// Runs `skip`.
-pub(crate) fn skip(
-    args: &SkipArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn skip(args: &SkipArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let reason = args.reason.clone().filter(|reason| !reason.trim().is_empty());
     let region = args.region.clone();
     Continuation { id: &args.id, options: &args.options, global, no_run: args.note.no_run }

@@ -5,7 +5,7 @@ use materia_contract::api::Alive;
 use materia_server::client::{AskError, Client};
 
 use crate::background::{self, END_WAIT_MAX, POLL_INTERVAL};
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::terminal::Terminal;
 
 /// Stop your server; its casts stop too and can be resumed
@@ -14,7 +14,7 @@ use crate::terminal::Terminal;
 pub(crate) struct StopArgs {}
 
 /// Runs `stop`.
-pub(crate) fn stop(_args: &StopArgs, terminal: &mut Terminal) -> Result<Exit, Failure> {
+pub(crate) fn stop(_args: &StopArgs, terminal: &mut Terminal) -> Ended {
     let state = background::state()?;
     if !materia_server::is_held(&state) {
         terminal.say("No server is running.");

@@ -11,7 +11,7 @@ use materia_contract::body::{TestBody, TestedAll, TestedCase, Untaken};
 use super::conformance::approve;
 use crate::args::Global;
 use crate::begin;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::project::Project;
 use crate::sanitize;
 use crate::terminal::Terminal;
@@ -45,11 +45,7 @@ pub(crate) struct TestArgs {
 }
 
 /// Runs `test`.
-pub(crate) fn test(
-    args: &TestArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn test(args: &TestArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let project = Project::here(global)?;
     let binary = std::env::current_exe()
         .map_err(|error| Failure::Broken(format!("cannot find this program: {error}")))?;

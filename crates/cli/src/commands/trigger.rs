@@ -3,7 +3,7 @@ use materia_app::cast::act::step;
 
 use crate::args::{Global, NoRun, RunOptions};
 use crate::continuation::Continuation;
-use crate::failure::{Exit, Failure};
+use crate::failure::Ended;
 use crate::terminal::Terminal;
 
 /// Start a turn of a socket by hand
@@ -42,11 +42,7 @@ pub(crate) struct TriggerArgs {
 }
 
 /// Runs `trigger`.
-pub(crate) fn trigger(
-    args: &TriggerArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn trigger(args: &TriggerArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let message = (!args.words.is_empty()).then(|| args.words.join(" "));
     let (approve, hash) = (args.approve, args.hash.as_deref());
     let no_run = args.note.no_run;

@@ -7,7 +7,7 @@ use materia_compiler::shipped::{self, RUNTIME, SCRIPTS, Script};
 use materia_contract::search_path;
 
 use crate::args::Global;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Failure};
 use crate::profile;
 use crate::project::Project;
 use crate::sanitize::one_line;
@@ -32,11 +32,7 @@ pub(crate) struct UtilityArgs {
 
 /// Runs `utility`. Where all is well it does not come back: the utility takes this process's place,
 /// so that its streams, its signals and its exit status are the command's own.
-pub(crate) fn utility(
-    args: &UtilityArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn utility(args: &UtilityArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let script = find(&args.name)?;
     let project = Project::here(global)?;
     let (loaded, _) = materia_compiler::load(&project.sources);

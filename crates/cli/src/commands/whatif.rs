@@ -2,7 +2,7 @@ use clap::Args;
 use materia_app::proof::whatif;
 
 use crate::args::Global;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit};
 use crate::project::Project;
 use crate::terminal::Terminal;
 
@@ -25,11 +25,7 @@ pub(crate) struct WhatIfArgs {
 }
 
 /// Runs `whatif`.
-pub(crate) fn whatif(
-    args: &WhatIfArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn whatif(args: &WhatIfArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let (project, found) = Project::with_cast(&args.id, global)?;
     if let Some(loadout) = &args.loadout {
         project.compile(Some(loadout), terminal)?;

@@ -4,7 +4,7 @@ use clap::Args;
 use materia_engine::{Condition, Suggestion, Why, WhyError};
 
 use crate::args::Global;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::journals;
 use crate::project::Project;
 use crate::sanitize;
@@ -35,11 +35,7 @@ pub(crate) struct WhyArgs {
 }
 
 /// Runs `why`.
-pub(crate) fn why(
-    args: &WhyArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn why(args: &WhyArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let (project, subject) = journals::open(&args.id, global, terminal)?;
     let why = materia_engine::why(subject.journal(), subject.id(), &args.node, args.at);
     let why = why.map_err(|error| match error {

@@ -8,7 +8,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
 use crate::args::Global;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::project::Project;
 use crate::run;
 use crate::sanitize;
@@ -52,11 +52,7 @@ pub(crate) struct WorkerArgs {
 }
 
 /// Runs `worker`.
-pub(crate) fn worker(
-    args: &WorkerArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn worker(args: &WorkerArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     if let Some(wrong) = args.labels.iter().find(|label| !is_label(label)) {
         let wrong = sanitize::one_line(wrong, 80);
         return Err(Failure::usage(format!("`{wrong}` cannot be a label: {LABEL_RULE}")));

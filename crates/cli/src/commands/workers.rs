@@ -5,7 +5,7 @@ use materia_contract::body::WorkerBody;
 use materia_engine::wait;
 
 use crate::args::Global;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::project::Project;
 use crate::sanitize::one_line;
 use crate::terminal::Terminal;
@@ -18,11 +18,7 @@ use crate::terminal::Terminal;
 pub(crate) struct WorkersArgs {}
 
 /// Runs `workers`.
-pub(crate) fn workers(
-    _args: &WorkersArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn workers(_args: &WorkersArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let project = Project::here(global)?;
     let Some(options) = project.nats_options()? else {
         return Err(Failure::usage(

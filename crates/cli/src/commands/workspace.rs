@@ -3,7 +3,7 @@ use materia_app::cast::workspace;
 use materia_contract::body::WorkspaceBody;
 
 use crate::args::Global;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::journals;
 use crate::project::Project;
 use crate::sanitize::{clean, one_line};
@@ -45,11 +45,7 @@ pub(crate) struct WorkspaceArgs {
 }
 
 /// Runs `workspace`.
-pub(crate) fn workspace(
-    args: &WorkspaceArgs,
-    global: &Global,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn workspace(args: &WorkspaceArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let (project, found) = Project::with_cast(&args.id, global)?;
     let found = if args.apply || args.drop {
         journals::own(&project, found, args.trust_journal, terminal)?

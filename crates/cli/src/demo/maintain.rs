@@ -6,14 +6,14 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::git::Git;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::terminal::Terminal;
 
 /// The most that is read of the input.
 const INPUT_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// Reads what the cast gives it, commits, and says what it did.
-pub(crate) fn maintain(terminal: &mut Terminal) -> Result<Exit, Failure> {
+pub(crate) fn maintain(terminal: &mut Terminal) -> Ended {
     let mut text = String::new();
     let read = std::io::stdin().lock().take(INPUT_BYTES_MAX).read_to_string(&mut text);
     read.map_err(|error| Failure::usage(format!("cannot read standard input: {error}")))?;

@@ -18,7 +18,7 @@ use materia_server::Demo;
 
 use crate::args::Global;
 use crate::begin::{self, Vouched};
-use crate::failure::{Exit, Failure};
+use crate::failure::{Ended, Exit, Failure};
 use crate::narrator::Narrator;
 use crate::project::Project;
 use crate::sanitize::{clean, one_line};
@@ -39,7 +39,7 @@ pub(crate) fn run(
     workspace: bool,
     json: bool,
     terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+) -> Ended {
     let audience = if at_once { Audience::Nobody } else { Audience::Terminal };
     let folder = set_up(wanted, audience, terminal)?;
     std::env::set_current_dir(&folder)

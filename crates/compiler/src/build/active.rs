@@ -32,7 +32,6 @@ fn is_own(loaded: &Loaded, name: &str) -> bool {
 }
 
 /// The loadout that is cast when none is named, if it is clear which; it need not exist.
-#[must_use]
 pub fn active_loadout(loaded: &Loaded) -> Option<&str> {
     match choose(loaded) {
         Choice::Named(name) => Some(name),

@@ -202,7 +202,6 @@ fn text_only(
 /// Findings about the agent that answers where a materia names no provider.
 ///
 /// Call it once the agent is known, before the cast starts. A plan that a script answers does not need it.
-#[must_use]
 pub fn agent_findings(loaded: &Loaded, compiled: &Plan, chosen: &str) -> Vec<Finding> {
     let mut faults = Faults::default();
     if !answers_itself(chosen) && known(loaded, chosen).is_none() {

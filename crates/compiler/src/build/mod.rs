@@ -110,7 +110,6 @@ impl Place {
 }
 
 /// Checks every loadout and every materia.
-#[must_use]
 pub fn check(loaded: &Loaded) -> Vec<Finding> {
     let mut faults = Faults::default();
     check_folders(loaded, &mut faults);
@@ -134,7 +133,6 @@ pub fn check(loaded: &Loaded) -> Vec<Finding> {
 ///
 /// There is a result exactly if no finding is an error. Faults of other loadouts are not
 /// looked for; errors of [`load`](crate::load) refuse here too.
-#[must_use]
 pub fn compile(loaded: &Loaded, loadout: Option<&str>) -> (Option<Compiled>, Vec<Finding>) {
     let mut faults = Faults::default();
     check_folders(loaded, &mut faults);

@@ -135,7 +135,6 @@ fn inside(folder: &Path, named: &str) -> Result<PathBuf, String> {
 }
 
 /// The words of a file that a layer names, where they can be read.
-#[must_use]
 pub fn of_layer(loaded: &Loaded, layer: &Layer, named: &str) -> Option<String> {
     let folder = layer.dir()?;
     loaded.words.of(folder, named, || text_of(folder, named)).ok()

@@ -91,7 +91,6 @@ pub(crate) fn of_node(loaded: &Loaded, node: &Node) -> Option<&'static Script> {
 }
 
 /// The shipped scripts that a plan runs, each once. They must be in the profile before it does.
-#[must_use]
 pub fn needed(loaded: &Loaded, plan: &Plan) -> Vec<&'static Script> {
     let mut needed: Vec<&Script> = Vec::new();
     for script in plan.nodes.values().filter_map(|node| of_node(loaded, node)) {

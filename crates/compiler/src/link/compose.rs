@@ -10,7 +10,6 @@ use super::{remap, stitch};
 /// is so, grouping does not matter: a composition can itself be composed, and only the names
 /// that are kept apart by the number of their target come out longer. Limits, budget and the
 /// folder of documents are those of the configuration, which all plans share.
-#[must_use]
 pub fn compose(plans: &[&Plan], name: &str) -> Option<Plan> {
     let mut first = 1;
     let remapped = plans.iter().enumerate().map(|(place, plan)| {

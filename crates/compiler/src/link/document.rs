@@ -16,7 +16,6 @@ use crate::fault::Faults;
 use crate::layers::{Loaded, WordFiles};
 
 /// The loadout that does what a link does, where one can be written.
-#[must_use]
 pub fn document(loaded: &Loaded, linked: &Linked) -> Option<Value> {
     let plan = &linked.compiled.plan;
     let mut written = Loadout { entry: Some(plan.entry.to_string()), ..Loadout::default() };

@@ -59,7 +59,6 @@ pub struct Linked {
 ///
 /// There is a result exactly if no finding is an error. Whether the cast of `from` exists is not
 /// looked at here.
-#[must_use]
 pub fn link(loaded: &Loaded, asked: &Invocation) -> (Option<Linked>, Vec<Finding>) {
     let mut faults = Faults::default();
     check_folders(loaded, &mut faults);

@@ -22,13 +22,11 @@ pub struct Invocation {
 
 impl Invocation {
     /// The request: the words, with one space between them.
-    #[must_use]
     pub fn request(&self) -> String {
         self.prompt.join(" ")
     }
 
     /// The command as it would be typed.
-    #[must_use]
     pub fn typed(&self) -> String {
         let mut words = vec!["materia link".to_owned()];
         words.extend(self.from.iter().map(|id| format!("--from {}", quoted(id))));
@@ -40,7 +38,6 @@ impl Invocation {
 }
 
 /// Finding for an unknown cast in `--from`; `why` says where it was searched for.
-#[must_use]
 pub fn unknown_cast(why: &str) -> Vec<Finding> {
     let help =
         "give the id of a cast of this project (`materia casts` lists them), or leave `--from` out";

@@ -17,7 +17,6 @@ mod original;
 mod restore;
 mod script_store;
 mod scripts;
-mod sha256;
 mod sync;
 mod utilities;
 

@@ -13,7 +13,6 @@ const RENAMED: [(&str, &str); 5] = [
 const GENERATED: &str = "currentUtility";
 
 /// The present name of a shipped utility, if `name` is an obsolete one of it.
-#[must_use]
 pub fn current_name(name: &str) -> Option<&'static str> {
     let name = name.strip_suffix(".mjs").unwrap_or(name);
     if let Some((_, current)) = RENAMED.iter().find(|(old, _)| *old == name) {

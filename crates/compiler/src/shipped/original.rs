@@ -4,9 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
+use super::Script;
 use super::utilities::{UTILITIES_DIR, is_plain, read};
-use super::{Script, sha256};
 use crate::files::hash;
 
 /// The file in which the original system says which copy is current and what it wrote.
@@ -43,7 +44,8 @@ impl Original {
 
     /// Whether these bytes are what the original system wrote for a script.
     pub(super) fn wrote(&self, script: &Script, bytes: &[u8]) -> bool {
-        self.entry(script)["sourceHash"].as_str().is_some_and(|told| told == sha256::hex(bytes))
+        let hash = || format!("{:x}", Sha256::digest(bytes));
+        self.entry(script)["sourceHash"].as_str().is_some_and(|told| told == hash())
     }
 
     /// The script as a person changed it.

@@ -65,7 +65,6 @@ pub(super) struct Choice {
 impl ScriptStore {
     /// Looks at a profile. A manifest that cannot be read says nothing, so that every file counts as
     /// a person's unless it is what would be written.
-    #[must_use]
     pub fn of(profile: &Path) -> Self {
         let folder = profile.join(UTILITIES_DIR);
         let manifest = read(&folder.join(MANIFEST_FILE)).ok().flatten();
@@ -76,7 +75,6 @@ impl ScriptStore {
     }
 
     /// Reads the user's profile first and the profile of the original system behind it, as for configurations (D52).
-    #[must_use]
     pub fn over(original: Option<&Path>, profile: &Path) -> Self {
         let original = original.filter(|original| *original != profile).map(Original::of);
         Self { original, ..Self::of(profile) }
@@ -95,7 +93,6 @@ impl ScriptStore {
     }
 
     /// The file that the script is, or will be, run from.
-    #[must_use]
     pub fn path(&self, script: &Script) -> PathBuf {
         if let Some(path) = self.changed_in_original(script) {
             return path;
@@ -106,7 +103,6 @@ impl ScriptStore {
     }
 
     /// Whether the copy that runs is a person's version of the script.
-    #[must_use]
     pub fn is_changed(&self, script: &Script) -> bool {
         self.choose(script).is_ok_and(|choice| choice.changed)
             || self.changed_in_original(script).is_some()

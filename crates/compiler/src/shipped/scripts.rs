@@ -14,7 +14,6 @@ pub struct Script {
 
 impl Script {
     /// The blake3 hash of its bytes, in hexadecimal.
-    #[must_use]
     pub fn hash(&self) -> String {
         crate::files::hash(self.text.as_bytes())
     }
@@ -44,13 +43,11 @@ pub const SCRIPTS: &[Script] = &[
 ];
 
 /// Whether the runtime can be started, as far as one can see.
-#[must_use]
 pub fn has_runtime() -> bool {
     crate::command::is_program(RUNTIME)
 }
 
 /// The script of that file name.
-#[must_use]
 pub fn script(name: &str) -> Option<&'static Script> {
     SCRIPTS.iter().find(|script| script.name == name)
 }

@@ -21,5 +21,6 @@ mod programs;
 mod properties;
 mod shipped;
 mod slips;
+mod suggest;
 mod support;
 mod utilities;

@@ -3,6 +3,7 @@
 use crate::schema::{JsonSchema, Schema, SchemaGenerator};
 
 use super::name::Name;
+use super::table::PROJECT;
 
 /// How something is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +20,6 @@ pub enum Method {
 
 impl Method {
     /// As it is written in a request.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Get => "GET",
@@ -30,7 +30,6 @@ impl Method {
     }
 
     /// Whether it changes something.
-    #[must_use]
     pub fn changes(self) -> bool {
         self != Self::Get
     }
@@ -60,13 +59,11 @@ pub struct Param {
 
 impl Param {
     /// A text.
-    #[must_use]
     pub const fn text(name: &'static str, says: &'static str) -> Self {
         Self { name, says, number: false }
     }
 
     /// A number from 0.
-    #[must_use]
     pub const fn number(name: &'static str, says: &'static str) -> Self {
         Self { name, says, number: true }
     }
@@ -114,4 +111,69 @@ pub struct Endpoint {
     pub status: u16,
     /// The required authentication.
     pub access: Access,
+}
+
+const fn asked(method: Method, name: Name, path: &'static str) -> Endpoint {
+    let (query, access) = (&[PROJECT], Access::Known);
+    Endpoint {
+        name,
+        method,
+        path,
+        says: "",
+        query,
+        body: None,
+        answer: Answer::Bytes,
+        status: 200,
+        access,
+    }
+}
+
+pub(super) const fn get(name: Name, path: &'static str) -> Endpoint {
+    asked(Method::Get, name, path)
+}
+
+pub(super) const fn post(name: Name, path: &'static str) -> Endpoint {
+    asked(Method::Post, name, path)
+}
+
+pub(super) const fn put(name: Name, path: &'static str) -> Endpoint {
+    asked(Method::Put, name, path)
+}
+
+pub(super) const fn delete(name: Name, path: &'static str) -> Endpoint {
+    asked(Method::Delete, name, path)
+}
+
+/// The row of an endpoint, one part after the other. It begins as one about a project, that gives bytes to every known
+/// client and takes nothing.
+impl Endpoint {
+    pub(super) const fn says(self, says: &'static str) -> Self {
+        Self { says, ..self }
+    }
+
+    pub(super) const fn query(self, query: &'static [Param]) -> Self {
+        Self { query, ..self }
+    }
+
+    /// Takes a body of this type.
+    pub(super) const fn takes<T: JsonSchema>(self) -> Self {
+        Self { body: Some(of::<T>), ..self }
+    }
+
+    /// Answers with JSON of this type.
+    pub(super) const fn gives<T: JsonSchema>(self) -> Self {
+        self.answers(Answer::Json(of::<T>))
+    }
+
+    pub(super) const fn answers(self, answer: Answer) -> Self {
+        Self { answer, ..self }
+    }
+
+    pub(super) const fn status(self, status: u16) -> Self {
+        Self { status, ..self }
+    }
+
+    pub(super) const fn access(self, access: Access) -> Self {
+        Self { access, ..self }
+    }
 }

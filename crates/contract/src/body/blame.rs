@@ -1,19 +1,19 @@
 //! Where the text of a prompt comes from.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{NodeId, RunId};
 
 /// The output of `blame --json`.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BlameBody {
     /// The cast.
     pub cast_id: RunId,
     /// The variable that was asked for, if one was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variable: Option<BlamedVariable>,
     /// The turn that was asked for. For a variable: the turn that set it and the turns behind it, newest first.
     pub turns: Vec<BlamedTurn>,
@@ -32,6 +32,7 @@ pub struct BlamedVariable {
 }
 
 /// A turn and the sources of its prompt or input.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BlamedTurn {
@@ -44,7 +45,6 @@ pub struct BlamedTurn {
     /// Its attempt.
     pub attempt: u32,
     /// The prompt of an agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
     /// The parts of the prompt, end to end, without gap or overlap.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -81,28 +81,23 @@ pub struct BlamedField {
 }
 
 /// Where a text comes from.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BlameSource {
     /// Who wrote it.
     pub kind: BlameKind,
     /// The event that holds the text, or that Materia's words rest on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<u64>,
     /// The `turn.started` of the turn that put it out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<u64>,
     /// The socket of that turn, or the socket whose configuration holds the text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub socket: Option<NodeId>,
     /// The visit of that turn.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub visit: Option<u32>,
     /// The materia that holds the text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub materia: Option<String>,
     /// The file or the place in the configuration that holds the text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
 }
 

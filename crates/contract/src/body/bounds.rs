@@ -1,18 +1,18 @@
 //! The most turns that a loadout can take.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Serialize};
 
 use crate::{Amount, NodeId};
 
 /// Output of `bounds --json`.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BoundsBody {
     /// The loadout.
     pub loadout: String,
     /// How many items every list has, where that was said; the numbers hold for it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items: Option<u64>,
     /// Whether every socket has a bound.
     pub bounded: bool,
@@ -26,6 +26,7 @@ pub struct BoundsBody {
 }
 
 /// The most turns of one socket.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SocketBound {
@@ -43,14 +44,13 @@ pub struct SocketBound {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_default: bool,
     /// Cost of its turns in past casts of the project.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub past: Option<PastTurns>,
     /// The most that it costs, as far as a budget or the past says.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<CostBound>,
 }
 
 /// The most turns of all sockets together.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CastBound {
@@ -59,22 +59,19 @@ pub struct CastBound {
     /// Its turns, attempts included.
     pub turns: BoundOf,
     /// The budget of turns that bounds it, where there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_turns: Option<u64>,
     /// The most that it costs, as far as budgets or the past say.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<CostBound>,
 }
 
 /// A bound: a formula, and a number where the lengths of lists are known or do not matter.
+#[omit_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BoundOf {
     /// The formula; absent where there is no bound, or none of a useful form.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub formula: Option<String>,
     /// The number.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most: Option<u64>,
 }
 
@@ -89,6 +86,7 @@ pub struct NoBound {
 }
 
 /// Cost of turns of a materia in past casts of the project.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PastTurns {
@@ -97,7 +95,6 @@ pub struct PastTurns {
     /// Tokens of a turn, in and out together.
     pub tokens: Quantiles<u64>,
     /// Cost of a turn, where it was reported.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Quantiles<Amount>>,
 }
 
@@ -114,14 +111,13 @@ pub struct Quantiles<T> {
 }
 
 /// The most tokens and money.
+#[omit_none]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CostBound {
     /// Tokens, where a budget or the largest turn so far says so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
     /// Money.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Amount>,
     /// Whether a budget enforces it; otherwise it is the largest turn so far times the bound.
     pub enforced: bool,

@@ -1,12 +1,13 @@
 //! Two casts side by side.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{Amount, CastStatus, EdgeId, NodeId, Outcome, RunId, UsageTotals};
 
 /// Output of `compare --json`.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Comparison {
@@ -16,7 +17,6 @@ pub struct Comparison {
     pub b: Compared,
     /// The last event that both share, where one was forked from the other or both from a third. What was before is
     /// no part of the rows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_at: Option<u64>,
     /// Turns, aligned by socket, work item and place among the turns of both.
     pub rows: Vec<ComparedTurn>,
@@ -29,6 +29,7 @@ pub struct Comparison {
 }
 
 /// One of the two casts.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Compared {
@@ -41,7 +42,6 @@ pub struct Compared {
     /// Where it stands.
     pub status: CastStatus,
     /// The cast it was forked from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<RunId>,
     /// Its usage in all.
     pub usage: UsageTotals,
@@ -78,6 +78,7 @@ pub enum ComparedAspect {
 }
 
 /// A turn of each cast.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ComparedTurn {
@@ -86,10 +87,8 @@ pub struct ComparedTurn {
     /// The materia in the socket.
     pub materia: String,
     /// The key of the work item.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<String>,
     /// Its name for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item_label: Option<String>,
     /// The number of the attempt at this item of this socket, counted after the fork.
     pub attempt: u32,
@@ -99,20 +98,17 @@ pub struct ComparedTurn {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differs: Vec<ComparedAspect>,
     /// The turn of the first cast.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub a: Option<TurnSide>,
     /// The turn of the second.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub b: Option<TurnSide>,
     /// Both prompts, where they differ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<TwoTexts>,
     /// Both outputs, where they differ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<TwoTexts>,
 }
 
 /// A turn of one of the casts.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnSide {
@@ -121,19 +117,15 @@ pub struct TurnSide {
     /// How it ended.
     pub outcome: Outcome,
     /// Its verdict.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub satisfied: Option<bool>,
     /// The ways that it led to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub to: Vec<String>,
     /// Its cost, as far as it was reported.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Amount>,
     /// Its tokens, as far as they were reported.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
     /// How long it took.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
 }
 
@@ -158,15 +150,14 @@ pub struct ComparedRoute {
 }
 
 /// A variable that differs.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparedValue {
     /// Its name, with dots for what is inside it.
     pub path: String,
     /// Its value in the first, if it has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub a: Option<Value>,
     /// Its value in the second.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub b: Option<Value>,
 }
 

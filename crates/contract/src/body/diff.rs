@@ -1,6 +1,6 @@
 //! Differences between two documents.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -17,13 +17,13 @@ pub struct Difference {
 
 impl Difference {
     /// Whether both say the same.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.added.is_empty() && self.removed.is_empty() && self.changed.is_empty()
     }
 }
 
 /// One change.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Change {
     /// Kind of the changed part.
@@ -33,10 +33,8 @@ pub struct Change {
     /// Its name for people.
     pub name: String,
     /// As it was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Value>,
     /// As it is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<Value>,
 }
 

@@ -1,6 +1,6 @@
 //! Exploration of every history that a loadout can take.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
@@ -8,6 +8,7 @@ use crate::script::Script;
 use crate::{EdgeId, NodeId};
 
 /// Output of `explore --json`.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExploreBody {
@@ -18,7 +19,6 @@ pub struct ExploreBody {
     /// Whether every state was explored.
     pub complete: bool,
     /// Why not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
     /// How many states were found.
     pub states: u64,
@@ -60,6 +60,7 @@ pub enum ExploreKind {
 }
 
 /// Something that a loadout can do.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExploreFinding {
@@ -68,16 +69,13 @@ pub struct ExploreFinding {
     /// A sentence that says it.
     pub message: String,
     /// The socket it is about.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub socket: Option<NodeId>,
     /// The other socket of a race.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other: Option<NodeId>,
     /// The edge it is about.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edge: Option<EdgeId>,
     /// The loop it is about.
-    #[serde(default, rename = "loop", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "loop")]
     pub region: Option<String>,
     /// A history that shows it.
     pub history: ExploredHistory,
@@ -112,6 +110,7 @@ pub enum Proof {
 }
 
 /// A property, and whether it holds.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PropertyAnswer {
@@ -120,6 +119,5 @@ pub struct PropertyAnswer {
     /// Whether it holds.
     pub answer: Proof,
     /// A shortest history that breaks it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counterexample: Option<Box<ExploredHistory>>,
 }

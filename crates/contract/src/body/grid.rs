@@ -1,6 +1,6 @@
 use std::ops::Not;
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +34,7 @@ pub enum SocketType {
 }
 
 /// A socket, and the ways out of it.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GridSocket {
@@ -42,7 +43,6 @@ pub struct GridSocket {
     /// The materia that it names.
     pub materia: String,
     /// The colour of the materia.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub color: Option<String>,
     /// Whether an agent or a utility runs there.
     #[serde(rename = "type")]
@@ -50,7 +50,6 @@ pub struct GridSocket {
     /// The ways out, in the order in which they are tried.
     pub edges: Vec<GridEdge>,
     /// Where a failed turn leads.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_failure: Option<GridFailure>,
     /// Whether its output has work items.
     #[serde(default, skip_serializing_if = "Not::not")]
@@ -59,13 +58,13 @@ pub struct GridSocket {
     #[serde(default, skip_serializing_if = "Not::not")]
     pub multi_turn: bool,
     /// When it moves the innermost loop around it on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advance: Option<Advance>,
     /// Its row, from the top.
     pub rank: usize,
 }
 
 /// The way out of a failed turn.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GridFailure {
@@ -74,7 +73,6 @@ pub struct GridFailure {
     /// The socket it leads to.
     pub to: String,
     /// How often it may be taken for one work item.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_traversals: Option<u32>,
 }
 
@@ -87,6 +85,7 @@ pub struct Advance {
 }
 
 /// A way from a socket to another, or to the end.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GridEdge {
@@ -97,10 +96,9 @@ pub struct GridEdge {
     /// A socket, or `end`.
     pub to: String,
     /// The comparison that must hold for the edge to be taken.
-    #[serde(default, rename = "where", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "where")]
     pub guard: Option<Guard>,
     /// How often it may be taken for one item.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_traversals: Option<u32>,
     /// Whether it leads back up, or to the socket itself.
     #[serde(default, skip_serializing_if = "Not::not")]
@@ -108,6 +106,7 @@ pub struct GridEdge {
 }
 
 /// A loop.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GridLoop {
@@ -118,10 +117,8 @@ pub struct GridLoop {
     /// The ways out when its list is exhausted.
     pub exits: Vec<GridExit>,
     /// The generator whose work items it takes one by one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consumes: Option<NodeId>,
     /// The list that it takes one by one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items: Option<Path>,
 }
 

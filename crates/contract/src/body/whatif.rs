@@ -1,11 +1,12 @@
 //! A recorded cast, played against the loadout of today.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Serialize};
 
 use crate::{CastStatus, EdgeId, ErrorCode, NodeId, Outcome, RunId, WaitReason};
 
 /// The output of `whatif --json`.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WhatIfBody {
@@ -18,7 +19,6 @@ pub struct WhatIfBody {
     /// How many turns of the cast ended the same way and led the same way.
     pub matched: usize,
     /// The first difference.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parting: Option<Parting>,
     /// The turns that would be asked and that the cast never answered. The play stops at each of them.
     pub unanswered: Vec<Unanswered>,
@@ -27,7 +27,6 @@ pub struct WhatIfBody {
     /// The end of the cast.
     pub recorded_end: RouteEnd,
     /// The end of the play; absent where a turn had no answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub today_end: Option<RouteEnd>,
     /// Acts of people that were not given again, because they name something that is not there any more.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -35,35 +34,32 @@ pub struct WhatIfBody {
 }
 
 /// A turn by its place in the graph. The same name means the same turn of the cast and of the play.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnName {
     /// Its socket.
     pub socket: NodeId,
     /// The key of its work item.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<String>,
     /// The number of this turn among those of its socket and item, from 1. Interrupted turns do not count.
     pub attempt: u32,
 }
 
 /// The first difference between two routes.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Parting {
     /// The kind of the difference.
     pub kind: PartingKind,
     /// The turn; absent where only the ends differ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<TurnName>,
     /// The event of the cast with which that turn began, if the cast has the turn.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
     /// The end of the turn in the cast, if the cast has the turn.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorded: Option<Way>,
     /// The end of the turn in the play, if it is asked there and has an answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub today: Option<Way>,
 }
 
@@ -82,13 +78,13 @@ pub enum PartingKind {
 }
 
 /// How a turn ended, and where that led.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Way {
     /// How it ended.
     pub outcome: Outcome,
     /// Its verdict.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub satisfied: Option<bool>,
     /// The edges that it took.
     pub edges: Vec<TakenEdge>,
@@ -108,17 +104,18 @@ pub struct MovedCursor {
 }
 
 /// An edge that a turn took.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TakenEdge {
     /// The edge; absent where none matched.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edge_id: Option<EdgeId>,
     /// The socket it leads to, `end` or `fail`.
     pub to: String,
 }
 
 /// A turn that would be asked and that the cast never answered.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Unanswered {
@@ -128,23 +125,20 @@ pub struct Unanswered {
     /// The materia that would be asked.
     pub materia: String,
     /// The turn that led to it; absent at the beginning.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<TurnName>,
 }
 
 /// How a cast ended.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RouteEnd {
     /// Its status.
     pub status: CastStatus,
     /// Why it failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorCode>,
     /// The reason for waiting.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<WaitReason>,
     /// The socket that it waits at.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<NodeId>,
 }

@@ -1,4 +1,4 @@
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Serialize};
 
 use crate::{Do, NodeId};
@@ -26,11 +26,11 @@ pub struct Why {
 }
 
 /// One fact behind an answer.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Because {
     /// The event that made it true, if one did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
     /// The fact in a sentence.
     pub text: String,
@@ -64,6 +64,7 @@ pub struct Suggestion {
 }
 
 /// One thing to do.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SuggestedStep {
@@ -73,13 +74,13 @@ pub struct SuggestedStep {
     #[serde(flatten)]
     pub what: Suggested,
     /// The command to type, where it is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     /// Its effect in a sentence.
     pub text: String,
 }
 
 /// Something that a person does to a run, or waits for.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "do", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Suggested {
@@ -94,7 +95,6 @@ pub enum Suggested {
     /// Wait for a turn to end.
     Wait {
         /// Its `turn.started`; a fork will have one of its own.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         turn: Option<u64>,
         /// Its node.
         node: NodeId,
@@ -106,7 +106,6 @@ pub enum Suggested {
 
 impl SuggestedStep {
     /// A step with its name.
-    #[must_use]
     pub fn new(what: Suggested, command: Option<String>, text: String) -> Self {
         let kind = match &what {
             Suggested::Fork { .. } => "fork",

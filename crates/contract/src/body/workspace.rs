@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::RunId;
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 
 /// Where the files of a cast are and what it changed.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkspaceBody {
@@ -14,16 +15,12 @@ pub struct WorkspaceBody {
     /// `own`, or `project` for a cast in the project folder, of which nothing below is known.
     pub kind: String,
     /// The folder with its files; absent where it was removed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkout: Option<String>,
     /// The commit that it began at.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
     /// Its branch in the user's repository, where it was published.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
     /// The commit of that branch.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<String>,
     /// Whether a local branch outside `materia/` contains it.
     #[serde(default)]
@@ -47,16 +44,15 @@ pub struct WorkspaceCommit {
 }
 
 /// A file that a cast changed.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkspaceFile {
     /// Its path from the top of the repository.
     pub path: String,
     /// Lines that came; absent where it is not text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub added: Option<u64>,
     /// Lines that went.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removed: Option<u64>,
 }
 
@@ -85,13 +81,13 @@ pub struct Cleaned {
 }
 
 /// One thing that was removed.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CleanedItem {
     /// `workspace`, `branch`, `refs`, `transcript`, `temporary`.
     pub kind: String,
     /// The cast that it belongs to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cast_id: Option<RunId>,
     /// Its path or name.
     pub name: String,

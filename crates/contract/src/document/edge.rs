@@ -1,6 +1,6 @@
 //! Edges and comparisons.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -8,59 +8,50 @@ use serde_json::Value;
 use crate::{Condition, DedupeBy, DeliveryMode, Extra, Overflow};
 
 /// An edge: the way from one socket to the next.
+#[omit_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EdgeDoc {
     /// The id of the edge. By default `FROM->TO`, and `FROM->TO#2` for a second edge between the same sockets.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["send-back"]))]
     pub id: Option<String>,
     /// The verdict that the edge needs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "always", "examples" = ["not_satisfied"]))]
     pub when: Option<Condition>,
     /// A comparison that must also hold.
-    #[serde(rename = "where", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "where")]
     #[schemars(extend("examples" = [{"path": "state.count", "equals": 3}]))]
     pub guard: Option<WhereDoc>,
     /// The next socket, `end` (the cast completes) or `fail` (the cast fails).
     #[schemars(extend("examples" = ["fix"]))]
     pub to: String,
     /// How often the edge may be used for one work item. One more time fails the cast with `edge_exhausted`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     #[schemars(extend("examples" = [5]))]
     pub max_traversals: Option<u32>,
     /// How payloads wait on the edge. Used with `routing: "all"`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "queue", "examples" = ["latest"]))]
     pub delivery_mode: Option<DeliveryMode>,
     /// How long nothing new may arrive before `debounce` delivers, in milliseconds. `debounce` needs it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = crate::time::DURATION_MS_MAX))]
     #[schemars(extend("examples" = [5000]))]
     pub debounce_ms: Option<u64>,
     /// How many payloads may wait on the edge. By default 256 for `queue` and 1 for the other modes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     #[schemars(extend("examples" = [10]))]
     pub max_buffered: Option<u32>,
     /// Which payload is removed when the edge is full.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "drop_newest", "examples" = ["drop_oldest"]))]
     pub overflow: Option<Overflow>,
     /// When two payloads count as the same. The second one is not delivered.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "none", "examples" = ["contentHash"]))]
     pub dedupe_by: Option<DedupeBy>,
     /// How far back equal payloads are searched for, in milliseconds. By default only the last accepted payload is
     /// compared.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = crate::time::DURATION_MS_MAX))]
     #[schemars(extend("examples" = [3_600_000]))]
     pub dedupe_window_ms: Option<u64>,
     /// Filters or changes each payload on the edge.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [{"where": {"path": "$.status.ok", "equals": false}}]))]
     pub transform: Option<TransformDoc>,
     /// Fields this version does not know.
@@ -69,6 +60,7 @@ pub struct EdgeDoc {
 }
 
 /// The next socket after a turn that failed for good.
+#[omit_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OnFailureDoc {
@@ -76,7 +68,6 @@ pub struct OnFailureDoc {
     #[schemars(extend("examples" = ["fix"]))]
     pub to: String,
     /// How often this way may be used for one work item. One more time fails the cast with `edge_exhausted`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     #[schemars(extend("examples" = [3]))]
     pub max_traversals: Option<u32>,
@@ -86,6 +77,7 @@ pub struct OnFailureDoc {
 }
 
 /// One comparison: exactly one of `equals`, `notEquals` and `exists`.
+#[omit_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WhereDoc {
@@ -93,15 +85,14 @@ pub struct WhereDoc {
     #[schemars(extend("examples" = ["state.todo.files.3"]))]
     pub path: String,
     /// Holds if the value exists and is equal to this.
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "present")]
     #[schemars(extend("examples" = [true]))]
     pub equals: Option<Value>,
     /// Holds if the value is missing or differs from this.
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "present")]
     #[schemars(extend("examples" = [0]))]
     pub not_equals: Option<Value>,
     /// Holds if the value exists (`true`) or is missing (`false`).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [true]))]
     pub exists: Option<bool>,
     /// Fields this version does not know.

@@ -1,25 +1,6 @@
 //! Fields that take one of a few words.
 
-use crate::schema::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-        pub enum $name {
-            $($(#[$vdoc])* #[serde(rename = $word)] $variant),+
-        }
-
-        impl $name {
-            /// The word that stands for it in documents.
-            #[must_use]
-            pub fn word(self) -> &'static str {
-                match self { $(Self::$variant => $word),+ }
-            }
-        }
-    };
-}
+use crate::words::words;
 
 words!(
     /// The verdict that an edge asks for.

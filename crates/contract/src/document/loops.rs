@@ -1,11 +1,12 @@
 //! Work that goes through items: loops, exits, `foreach`.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Serialize};
 
 use crate::{Condition, Extra};
 
 /// A loop: its sockets run once for each work item.
+#[omit_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LoopDoc {
@@ -14,7 +15,6 @@ pub struct LoopDoc {
     #[schemars(extend("examples" = [["build", "check"]]))]
     pub sockets: Vec<String>,
     /// The generator that the list of work items comes from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [{"from": "plan", "output": "workItems"}]))]
     pub consumes: Option<ConsumesDoc>,
     /// The ways out of the loop after the last item. The exit for the verdict wins, then `always`; without one the
@@ -23,7 +23,6 @@ pub struct LoopDoc {
     #[schemars(extend("examples" = [[{"id": "done", "from": "check", "condition": "always", "targetSocketId": "end"}]]))]
     pub exits: Vec<ExitDoc>,
     /// The short form for a loop with one exit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [{"from": "check", "to": "end"}]))]
     pub exit: Option<ExitShorthandDoc>,
     /// Fields this version does not know.
@@ -71,6 +70,7 @@ pub struct ExitDoc {
 ///
 /// With `consumes`, the socket in `from` also moves the loop on when `when` holds, unless it has its own
 /// `advance`.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExitShorthandDoc {
@@ -78,11 +78,9 @@ pub struct ExitShorthandDoc {
     #[schemars(extend("examples" = ["check"]))]
     pub from: String,
     /// The verdict that the exit needs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "always", "examples" = ["satisfied"]))]
     pub when: Option<Condition>,
     /// The next socket, `end` or `fail`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "end", "examples" = ["report"]))]
     pub to: Option<String>,
     /// Fields this version does not know.
@@ -91,19 +89,17 @@ pub struct ExitShorthandDoc {
 }
 
 /// Moves a loop to its next item.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AdvanceDoc {
     /// The name of the cursor: a variable that holds the number of the present item.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "workItemIndex", "examples" = ["fileIndex"]))]
     pub cursor: Option<String>,
     /// The path of the list. Not needed in a loop with `consumes`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["state.files"]))]
     pub items: Option<String>,
     /// The verdict for which the loop moves to the next item.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "always", "examples" = ["satisfied"]))]
     pub when: Option<Condition>,
     /// Fields this version does not know.
@@ -112,6 +108,7 @@ pub struct AdvanceDoc {
 }
 
 /// Runs one socket once for each element of a list.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ForeachDoc {
@@ -119,11 +116,10 @@ pub struct ForeachDoc {
     #[schemars(extend("examples" = ["state.todo.files"]))]
     pub items: String,
     /// The name of the element in the utility's `state`.
-    #[serde(rename = "as", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "as")]
     #[schemars(extend("default" = "item", "examples" = ["file"]))]
     pub alias: Option<String>,
     /// The name of the cursor. By default the socket id with `Index` behind it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["fileIndex"]))]
     pub cursor: Option<String>,
     /// Fields this version does not know.

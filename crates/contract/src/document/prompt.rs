@@ -1,6 +1,6 @@
 //! Prompts, as an author writes them.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Serialize};
 
 use crate::Extra;
@@ -17,7 +17,6 @@ pub enum PromptDoc {
 
 impl PromptDoc {
     /// The words, where they stand in the configuration itself.
-    #[must_use]
     pub fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -49,15 +48,14 @@ pub enum SocketPromptDoc {
 }
 
 /// `{"file": PATH}` or `{"replace": …}`.
+#[omit_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SocketPromptForm {
     /// A file with text that is added to the prompt of the materia.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["prompts/build-here.md"]))]
     pub file: Option<String>,
     /// Text, or a file, that replaces the prompt of the materia.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["Write the release notes."]))]
     pub replace: Option<PromptDoc>,
     /// Fields this version does not know.

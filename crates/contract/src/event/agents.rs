@@ -1,6 +1,6 @@
 //! The agents that answer the agent nodes of a run.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
@@ -16,16 +16,15 @@ pub const MOCK: &str = "mock";
 pub const RECORDED: &str = "recorded";
 
 /// The agent of a node.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Answerer {
     /// The provider, by the name that authors write.
     pub provider: String,
     /// The version that the program of the agent reports.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_version: Option<String>,
     /// The model that it is asked for, where one was chosen.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
 }
 

@@ -1,6 +1,6 @@
 //! Budgets of a run and of its nodes.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Serialize};
 
 use crate::Amount;
@@ -32,14 +32,13 @@ pub enum BudgetBound {
 }
 
 /// Data of `budget.changed`.
+#[omit_none]
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BudgetChanged {
     /// The run's budget from now on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<crate::Budget>,
     /// The node's budget from now on, where the event names a node.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_budgets: Option<crate::NodeBudgets>,
 }
 
@@ -53,6 +52,7 @@ pub struct NodeBlocked {
 
 /// Data of `storage.measured`: what a cast keeps, and the room that its disk has left. Written when that decides whether
 /// anything may start.
+#[omit_none]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StorageMeasured {
@@ -63,7 +63,6 @@ pub struct StorageMeasured {
     /// Megabytes that have to stay free there.
     pub floor_mb: u64,
     /// The disk in bytes. Where present it decides, because a small disk has less than a megabyte to keep free.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<DiskMeasured>,
 }
 
@@ -79,7 +78,6 @@ pub struct DiskMeasured {
 
 impl StorageMeasured {
     /// Whether a cast with this storage limit may start turns.
-    #[must_use]
     pub fn leaves_room(&self, max_mb: u64) -> bool {
         let fits = |disk: DiskMeasured| disk.free >= disk.floor;
         self.used_mb < max_mb && self.disk.map_or(self.free_mb >= self.floor_mb, fits)

@@ -1,6 +1,6 @@
 //! Delivery of payloads, and timers.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -92,12 +92,12 @@ pub struct TimerSet {
 }
 
 /// Data of `timer.fired`. Where it makes a payload (a tick), that has the id of this event.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TimerFired {
     /// The timer.
     pub timer: Timer,
     /// The tick that it brings; absent where one is still owed and they are one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload_id: Option<Uuid>,
 }

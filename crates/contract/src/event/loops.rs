@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::NodeId;
 
 /// Data of `cursor.advanced`.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CursorAdvanced {
@@ -21,10 +22,9 @@ pub struct CursorAdvanced {
     /// Whether it has passed the last item.
     pub exhausted: bool,
     /// The loop whose cursor it is; absent for a `foreach`.
-    #[serde(rename = "loop", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "loop")]
     pub region: Option<String>,
     /// The list, where it is frozen just now: a `foreach` is entered, or a loop had none before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items: Option<Arc<Vec<Value>>>,
 }
 
@@ -72,6 +72,7 @@ pub struct FollowUpCaptured {
 }
 
 /// Data of `item.skipped`: a person ended the current item of a loop.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ItemSkipped {
@@ -88,6 +89,5 @@ pub struct ItemSkipped {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dropped: Vec<crate::Uuid>,
     /// Why, in a person's words.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }

@@ -1,28 +1,26 @@
 //! Events that start or end a turn, and how a turn ended.
 
-use serde::{Deserialize, Serialize};
-
 use super::{
     EventBody, TurnCompleted, TurnFailed, TurnInterrupted, TurnOutput, TurnStarted, TurnUsage,
 };
-use crate::schema::JsonSchema;
+use crate::words::words;
 use crate::{Amount, ErrorCode};
 
-/// How an attempt ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Outcome {
-    /// With a result.
-    Completed,
-    /// With an output that broke its contract.
-    Rejected,
-    /// Without a result.
-    Failed,
-    /// With an unknown result.
-    Interrupted,
-    /// Not yet.
-    Running,
-}
+words!(
+    /// How an attempt ended.
+    Outcome {
+        /// With a result.
+        Completed = "completed",
+        /// With an output that broke its contract.
+        Rejected = "rejected",
+        /// Without a result.
+        Failed = "failed",
+        /// With an unknown result.
+        Interrupted = "interrupted",
+        /// Not yet.
+        Running = "running",
+    }
+);
 
 /// The event that starts or ends a turn.
 #[derive(Debug, Clone, Copy)]
@@ -39,71 +37,23 @@ pub enum OfTurn<'a> {
 
 impl EventBody {
     /// The data of the event, if it starts or ends a turn.
-    #[must_use]
     pub fn of_turn(&self) -> Option<OfTurn<'_>> {
-        match self {
-            Self::TurnStarted(data) => Some(OfTurn::Started(data)),
-            Self::TurnCompleted(data) => Some(OfTurn::Completed(data)),
-            Self::TurnFailed(data) => Some(OfTurn::Failed(data)),
-            Self::TurnInterrupted(data) => Some(OfTurn::Interrupted(data)),
-            Self::RunCreated(_)
-            | Self::RunResumed(_)
-            | Self::RunWaiting(_)
-            | Self::RunCompleted(_)
-            | Self::RunFailed(_)
-            | Self::RunAborted(_)
-            | Self::RouteSelected(_)
-            | Self::HandoffSent(_)
-            | Self::PayloadDelivered(_)
-            | Self::PayloadConsumed(_)
-            | Self::StatePatched(_)
-            | Self::OutputFieldsIgnored(_)
-            | Self::CursorAdvanced(_)
-            | Self::LoopEntered(_)
-            | Self::LoopExhausted(_)
-            | Self::ItemSkipped(_)
-            | Self::FollowUpCaptured(_)
-            | Self::BudgetWarned(_)
-            | Self::NodeBlocked(_)
-            | Self::ModeChanged(_)
-            | Self::PayloadSuperseded(_)
-            | Self::PayloadDropped(_)
-            | Self::PayloadDeduplicated(_)
-            | Self::PayloadFiltered(_)
-            | Self::TimerSet(_)
-            | Self::TimerFired(_)
-            | Self::TurnRequested(_)
-            | Self::ApprovalRequested(_)
-            | Self::ApprovalGiven(_)
-            | Self::ApprovalDenied(_)
-            | Self::TimelineReached(_)
-            | Self::BudgetChanged(_)
-            | Self::RunRevived(_)
-            | Self::MessageReceived(_)
-            | Self::SocketFinished(_)
-            | Self::AgentsChosen(_)
-            | Self::StorageMeasured(_)
-            | Self::WorkspacePublishing(_)
-            | Self::WorkspacePublished(_) => None,
+        if let Self::TurnStarted(data) = self {
+            Some(OfTurn::Started(data))
+        } else if let Self::TurnCompleted(data) = self {
+            Some(OfTurn::Completed(data))
+        } else if let Self::TurnFailed(data) = self {
+            Some(OfTurn::Failed(data))
+        } else if let Self::TurnInterrupted(data) = self {
+            Some(OfTurn::Interrupted(data))
+        } else {
+            None
         }
     }
 }
 
 impl Outcome {
-    /// The word for it.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Completed => "completed",
-            Self::Rejected => "rejected",
-            Self::Failed => "failed",
-            Self::Interrupted => "interrupted",
-            Self::Running => "running",
-        }
-    }
-
     /// The word for people, with the verdict of the turn.
-    #[must_use]
     pub fn with_verdict(self, satisfied: Option<bool>) -> &'static str {
         match (self, satisfied) {
             (Self::Completed, Some(true)) => "satisfied",
@@ -115,7 +65,6 @@ impl Outcome {
 
 impl<'a> OfTurn<'a> {
     /// How the turn ended, if this is its end.
-    #[must_use]
     pub fn end(self) -> Option<TurnEnd<'a>> {
         match self {
             Self::Started(_) => None,
@@ -164,13 +113,11 @@ pub struct TurnEnd<'a> {
 
 impl TurnEnd<'_> {
     /// Its tokens, as far as they were reported.
-    #[must_use]
     pub fn tokens(&self) -> Option<u64> {
         self.report?.usage.as_ref().and_then(TurnUsage::tokens)
     }
 
     /// Its cost, as far as it was reported.
-    #[must_use]
     pub fn cost(&self) -> Option<Amount> {
         self.report?.usage?.cost
     }

@@ -1,20 +1,19 @@
 //! Acts of people, or of a timeline, on a run.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{Do, GlobalMode, Pace};
 
 /// Data of `turn.requested`. A message becomes a payload with the id of this event.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnRequested {
     /// A message for the node, besides its inputs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// The payload that the message becomes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload_id: Option<Uuid>,
 }
 
@@ -37,13 +36,13 @@ pub struct ApprovalGiven {
 }
 
 /// Data of `approval.denied`.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ApprovalDenied {
     /// The hash of the turn that may not run. Its inputs are kept, unless the refusal leads on.
     pub hash: String,
     /// Why, in the person's words.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Whether the runtime answers the turn itself, not satisfied, so that the run goes on (D56).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -61,6 +60,7 @@ pub struct TimelineReached {
 }
 
 /// Data of `mode.changed`.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ModeChanged {
@@ -72,7 +72,6 @@ pub struct ModeChanged {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<u64>,
     /// A sentence about what these turns have in common.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
 

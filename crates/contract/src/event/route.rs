@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,22 +11,23 @@ use uuid::Uuid;
 use crate::{EdgeId, EnvelopeKind, NodeId, Offered, PayloadContent};
 
 /// Data of `route.selected`.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RouteSelected {
     /// The `turn.started` whose result was routed; absent where nothing ran.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<u64>,
     /// The edge; absent where none matched.
+    #[keep_none]
     pub edge_id: Option<EdgeId>,
     /// The node it leads to, `end` or `fail`.
     pub to: String,
     /// The verdict that was read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub satisfied: Option<bool>,
 }
 
 /// Data of `handoff.sent`. The payload's id is the id of this event.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HandoffSent {
@@ -37,31 +38,27 @@ pub struct HandoffSent {
     /// Where it goes.
     pub to: NodeId,
     /// The `turn.started` whose output it carries; absent where nothing ran.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<u64>,
     /// The kind of the payload.
     pub kind: EnvelopeKind,
     /// The beginning of what it says.
     pub preview: String,
     /// Its content, if it is not the output of a turn.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offered: Option<Offered>,
     /// The parts that the transform of the edge replaced.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mapped: Option<Arc<PayloadContent>>,
     /// The value that `dedupeBy` of the edge compares.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sameness: Option<String>,
 }
 
 /// Data of `payload.delivered`.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PayloadDelivered {
     /// The payload.
     pub payload_id: Uuid,
     /// The edge it crossed; absent for what comes from a person.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edge_id: Option<EdgeId>,
 }
 

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
+use crate::words::words;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,6 +11,7 @@ use serde_json::Value;
 use crate::{Answerers, EdgeId, FileState, GlobalMode, Link, NodeId, OwnWorkspace, Pace, Plan};
 
 /// Data of `run.created`.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RunCreated {
@@ -31,34 +33,27 @@ pub struct RunCreated {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub virtual_time: bool,
     /// The script that answers turns, if one does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<ScriptBinding>,
     /// The agents of its sockets, chosen before it began. Sockets that the script answers are not listed.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub agents: Answerers,
     /// The cast it continues from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_cast_id: Option<String>,
     /// The cast whose beginning it shares.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fork: Option<ForkedFrom>,
     /// How many entries the script's timeline has. The run does not rest before the last.
     #[serde(default, skip_serializing_if = "is_none_left")]
     pub timeline: u32,
     /// The targets of `materia link`, if it was linked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<Link>,
     /// The variables it begins with.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     pub state: serde_json::Map<String, Value>,
     /// The idempotency key of the request, if it had one. The same key starts no second cast.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<StartKey>,
     /// Its workspace, where its turns do not work in the project folder.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<Box<OwnWorkspace>>,
     /// The approval with which it was handed to the workers of a space on NATS. Other runs have none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approved: Option<Box<SpaceApproval>>,
     /// The version of the event vocabulary.
     pub journal_version: u32,
@@ -66,7 +61,6 @@ pub struct RunCreated {
 
 impl RunCreated {
     /// Whether an earlier program wrote it that was never released. Such runs are refused.
-    #[must_use]
     pub fn is_earlier(&self) -> bool {
         self.journal_version < super::JOURNAL_VERSION_OF_PROJECT
     }
@@ -99,6 +93,7 @@ fn is_none_left(count: &u32) -> bool {
 }
 
 /// Where a fork left the cast it comes from.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ForkedFrom {
@@ -111,7 +106,6 @@ pub struct ForkedFrom {
     /// The casts whose ids the shared events have, each with its last place.
     pub written_by: Vec<(crate::RunId, u64)>,
     /// When the fork was made, by the wall, in microseconds since 1970. Simulated runs have none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started: Option<crate::time::Micros>,
 }
 
@@ -156,13 +150,13 @@ pub struct RunResumed {
 }
 
 /// Data of `run.waiting`.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RunWaiting {
     /// The reason for waiting.
     pub reason: WaitReason,
     /// The node that is concerned, if it is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<NodeId>,
     /// A sentence for a person.
     pub message: String,
@@ -198,6 +192,7 @@ pub enum WaitReason {
 pub struct RunCompleted {}
 
 /// Data of `run.failed`.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RunFailed {
@@ -206,60 +201,39 @@ pub struct RunFailed {
     /// The error in a sentence.
     pub message: String,
     /// The socket at which it happened.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub socket: Option<NodeId>,
     /// Files that show more.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<String>,
     /// The edge that was not taken, where that is what stopped it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edge_id: Option<EdgeId>,
 }
 
-/// Reasons why a cast fails.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ErrorCode {
-    /// A utility could not be started, or ended badly.
-    UtilityFailed,
-    /// A utility took too long.
-    UtilityTimeout,
-    /// An output broke its contract.
-    ContractError,
-    /// A provider failed.
-    ProviderFailed,
-    /// The script has no further answer.
-    ScriptExhausted,
-    /// An edge was taken as often as it may be.
-    EdgeExhausted,
-    /// The run went in circles.
-    NoAdvance,
-    /// A way of the graph led to `fail` (D65).
-    GraphFailed,
-    /// The files of the workspace could not be read or put back (W4).
-    Workspace,
-    /// A fault of this program.
-    Internal,
-}
-
-impl ErrorCode {
-    /// The word that stands for it outside.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::UtilityFailed => "utility_failed",
-            Self::UtilityTimeout => "utility_timeout",
-            Self::ContractError => "contract_error",
-            Self::ProviderFailed => "provider_failed",
-            Self::ScriptExhausted => "script_exhausted",
-            Self::EdgeExhausted => "edge_exhausted",
-            Self::NoAdvance => "no_advance",
-            Self::GraphFailed => "graph_failed",
-            Self::Workspace => "workspace",
-            Self::Internal => "internal",
-        }
+words!(
+    /// Reasons why a cast fails.
+    ErrorCode {
+        /// A utility could not be started, or ended badly.
+        UtilityFailed = "utility_failed",
+        /// A utility took too long.
+        UtilityTimeout = "utility_timeout",
+        /// An output broke its contract.
+        ContractError = "contract_error",
+        /// A provider failed.
+        ProviderFailed = "provider_failed",
+        /// The script has no further answer.
+        ScriptExhausted = "script_exhausted",
+        /// An edge was taken as often as it may be.
+        EdgeExhausted = "edge_exhausted",
+        /// The run went in circles.
+        NoAdvance = "no_advance",
+        /// A way of the graph led to `fail` (D65).
+        GraphFailed = "graph_failed",
+        /// The files of the workspace could not be read or put back (W4).
+        Workspace = "workspace",
+        /// A fault of this program.
+        Internal = "internal",
     }
-}
+);
 
 /// Data of `run.aborted`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -270,10 +244,10 @@ pub struct RunAborted {
 }
 
 /// Data of `run.revived`.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RunRevived {
     /// The edge that may be taken further, where one was exhausted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edge_id: Option<EdgeId>,
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
@@ -12,6 +12,7 @@ use crate::time::Micros;
 use crate::{Amount, ErrorCode, FileState, GlobalMode, ScriptEntry, ToolsDoc, UtilityInput};
 
 /// Data of `turn.started`.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnStarted {
@@ -20,59 +21,45 @@ pub struct TurnStarted {
     /// The number of the attempt, from 1.
     pub attempt: u32,
     /// The key of the current work item.
+    #[keep_none]
     pub item: Option<String>,
     /// Its name for people: its title.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item_label: Option<String>,
     /// Why it runs.
     pub cause: Cause,
     /// The payloads it takes, in order.
     pub consumed: Vec<Uuid>,
     /// An agent's prompt: exactly the text that the provider gets.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
     /// A utility's input: the object that it reads, as its parts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<UtilityInput>,
     /// Where each part of the prompt comes from; laid end to end they are the prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty", with = "stored_layers")]
     #[schemars(with = "Vec<PromptLayer>")]
     pub layers: Vec<PromptLayer>,
     /// The provider session it belongs to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionRef>,
     /// The scripted answer it takes, if a script answers this node.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<ScriptEntry>,
     /// Where the turn may write. If it is absent, as at the beginning of the run. An agent's turn always says it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub global_mode: Option<GlobalMode>,
     /// The agent that is asked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
     /// The version that the agent's program reports.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_version: Option<String>,
     /// The model that is asked for, where one was chosen.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The tools that the agent may use, if they are set.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<ToolsDoc>,
     /// The form of the answer, as a JSON Schema, where it is to be JSON.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<Arc<Value>>,
     /// The hash that a person approved, if the node needs approval.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approved: Option<String>,
     /// In a workspace: the tree that it begins with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<String>,
     /// In a workspace: the commit of HEAD that it begins with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<String>,
     /// In a workspace: the list of refs that it begins with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refs: Option<String>,
     /// Whether the workspace is put back to these files before it starts.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -81,7 +68,6 @@ pub struct TurnStarted {
 
 impl TurnStarted {
     /// The files that it begins with, where the run has a workspace.
-    #[must_use]
     pub fn files(&self) -> Option<FileState> {
         file_state(self.tree.as_ref(), self.head.as_ref(), self.refs.as_ref())
     }
@@ -136,6 +122,7 @@ pub enum Cause {
 }
 
 /// Data of `turn.completed`.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnCompleted {
@@ -146,17 +133,13 @@ pub struct TurnCompleted {
     /// The number of the attempt, from 1.
     pub attempt: u32,
     /// The verdict that was read from the output.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub satisfied: Option<bool>,
     /// Where in the output its object stands, where one was asked for: first byte, and the one behind
     /// the last.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub object: Option<(usize, usize)>,
     /// Its `context`, where the verdict comes from the exit code: how its output and its standard error end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
     /// The work items that a generator produced.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work_items: Option<Arc<Vec<Value>>>,
     /// The runner's report.
     #[serde(flatten)]
@@ -164,6 +147,7 @@ pub struct TurnCompleted {
 }
 
 /// A runner's report of a turn.
+#[omit_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnOutput {
@@ -173,13 +157,10 @@ pub struct TurnOutput {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stderr: String,
     /// The program's exit code.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
     /// The signal that ended the program.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal: Option<i32>,
     /// How long it took.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
     /// Bytes of standard output that are not in `output`: those between its beginning and its end (D69).
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -188,19 +169,16 @@ pub struct TurnOutput {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub stderr_dropped: u64,
     /// All of standard output, where `output` lacks its middle and JSON is read from it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole: Option<String>,
     /// Whether some bytes were no UTF-8 and are shown as U+FFFD.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lossy: bool,
     /// Tokens and cost of the turn.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<TurnUsage>,
     /// Artifacts of the turn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<Artifact>,
     /// The file that holds what the agent's program said, word for word.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transcript: Option<Box<Transcript>>,
     /// Files that it left, of which no event has the words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -209,19 +187,14 @@ pub struct TurnOutput {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// The kind of failure, if an agent failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<crate::FailureClass>,
     /// How long to wait before another try, where the provider said so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
     /// In a workspace: the tree that it left.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<String>,
     /// In a workspace: the commit of HEAD that it left.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<String>,
     /// In a workspace: the list of refs that it left.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refs: Option<String>,
     /// In a workspace: whether HEAD no longer has the base of the run as an ancestor.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -233,7 +206,6 @@ pub const FULL_STDOUT: &str = "stdout.full";
 
 impl TurnOutput {
     /// The files that it left, where the run has a workspace.
-    #[must_use]
     pub fn files_left(&self) -> Option<FileState> {
         file_state(self.tree.as_ref(), self.head.as_ref(), self.refs.as_ref())
     }
@@ -246,13 +218,11 @@ impl TurnOutput {
     }
 
     /// The text that JSON is read from.
-    #[must_use]
     pub fn json_text(&self) -> &str {
         self.whole.as_deref().unwrap_or(&self.output)
     }
 
     /// Whether `output` lacks the middle of standard output and a file has all of it.
-    #[must_use]
     pub fn has_full_output(&self) -> bool {
         self.files.iter().any(|file| file.kind == FULL_STDOUT && file.dropped == 0)
     }
@@ -260,7 +230,6 @@ impl TurnOutput {
 
 impl TurnCompleted {
     /// Its object as it stands in the output, where one was asked for and stands there.
-    #[must_use]
     pub fn object_text(&self) -> Option<&str> {
         self.object.and_then(|(start, end)| self.report.json_text().get(start..end))
     }
@@ -318,23 +287,20 @@ fn is_zero(count: &u64) -> bool {
 }
 
 /// Tokens and cost of one turn, as far as they are known.
+#[omit_none]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnUsage {
     /// Tokens read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<u64>,
     /// Tokens written.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
     /// Cost; absent means unknown, not zero.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Amount>,
 }
 
 impl TurnUsage {
     /// Tokens read and written, if either is known. A provider may report any number, so the sum saturates.
-    #[must_use]
     pub fn tokens(&self) -> Option<u64> {
         let (read, written) = (self.input_tokens, self.output_tokens);
         let known = read.is_some() || written.is_some();
@@ -343,6 +309,7 @@ impl TurnUsage {
 }
 
 /// Data of `turn.failed`.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnFailed {
@@ -360,7 +327,6 @@ pub struct TurnFailed {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repair: bool,
     /// When it is tried again as it was, where that may help; a timer is set for it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_at: Option<Micros>,
     /// Whether its session is lost: the next attempt follows at once in a fresh one, with the full prompt. It does
     /// not count as a retry.
@@ -372,6 +338,7 @@ pub struct TurnFailed {
 }
 
 /// Data of `turn.interrupted`.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnInterrupted {
@@ -384,10 +351,9 @@ pub struct TurnInterrupted {
     /// The cause of the interruption.
     pub reason: InterruptReason,
     /// In a workspace: the files that were found afterwards.
-    #[serde(default, skip_serializing_if = "Option::is_none", flatten)]
+    #[serde(flatten)]
     pub files: Option<FileState>,
     /// In a workspace: whether its next attempt begins with the files that it began with (W5).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub put_back: Option<bool>,
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 
 /// The files of a workspace at one moment, as ids of git objects.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -84,6 +84,7 @@ impl GoOnFrom {
 pub struct WorkspacePublishing {}
 
 /// Data of `workspace.published`.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkspacePublished {
@@ -92,6 +93,5 @@ pub struct WorkspacePublished {
     /// Its commit.
     pub commit: String,
     /// Why the workspace stays although the run is complete.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<String>,
 }

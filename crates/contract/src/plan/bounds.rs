@@ -1,6 +1,6 @@
 //! Limits and budgets of a run and its nodes.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Serialize};
 
 use crate::Amount;
@@ -10,38 +10,32 @@ use crate::time::DURATION_MS_MAX;
 pub const OUTPUT_MB_DEFAULT: u64 = 64;
 
 /// Budget of one node. An absent bound is no bound.
+#[omit_none]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeBudgets {
     /// Turns.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<u64>,
     /// Time spent in turns.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_ms: Option<u64>,
     /// Cost.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Amount>,
 }
 
 /// Budget of a run. An absent bound is no bound.
+#[omit_none]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Budget {
     /// Tokens, in and out together.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u64>,
     /// Cost.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_cost: Option<Amount>,
     /// Turns.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_turns: Option<u64>,
     /// When to warn; 75 where absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warn_at_percent: Option<u32>,
     /// Megabytes that the cast may keep, where a person has changed what its limits say.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_storage_mb: Option<u64>,
 }
 

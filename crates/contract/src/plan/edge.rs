@@ -1,6 +1,6 @@
 //! Edges of a node, and how payloads wait on them.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -8,12 +8,12 @@ use serde_json::Value;
 use crate::{Condition, DedupeBy, DeliveryMode, END, EdgeId, FAIL, NodeId, Overflow, Path};
 
 /// The id of the way out of a socket whose turn has failed.
-#[must_use]
 pub fn on_failure_edge(socket: &str) -> EdgeId {
     EdgeId::new(format!("onFailure:{socket}"))
 }
 
 /// A guarded way out of a node.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Edge {
@@ -22,16 +22,14 @@ pub struct Edge {
     /// The verdict it asks for.
     pub when: Condition,
     /// One comparison that must hold as well.
-    #[serde(rename = "where", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "where")]
     pub guard: Option<Guard>,
     /// Where it leads; absent means the end of the graph.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<NodeId>,
     /// Whether the run fails where it is taken (D65); it then leads to no node.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fails: bool,
     /// How often it may be taken for one work item.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_traversals: Option<u32>,
     /// How payloads wait on it.
     #[serde(default, skip_serializing_if = "Delivery::is_plain")]
@@ -40,13 +38,11 @@ pub struct Edge {
 
 impl Edge {
     /// The word for where it leads: a node, `end` or `fail`.
-    #[must_use]
     pub fn target(&self) -> &str {
         target_word(self.to.as_ref(), self.fails)
     }
 
     /// Whether it leads to the good end of the graph.
-    #[must_use]
     pub fn ends(&self) -> bool {
         self.to.is_none() && !self.fails
     }
@@ -62,6 +58,7 @@ pub(super) fn target_word(to: Option<&NodeId>, fails: bool) -> &str {
 }
 
 /// How payloads wait on an edge, with every default written out (D10).
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Delivery {
@@ -72,15 +69,12 @@ pub struct Delivery {
     /// Which one goes when there are more.
     pub overflow: Overflow,
     /// The quiet period of `debounce`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub debounce_ms: Option<u64>,
     /// The key by which two payloads count as the same.
     pub dedupe_by: DedupeBy,
     /// The window of the comparison; absent means the last accepted payload only.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dedupe_window_ms: Option<u64>,
     /// A filter and a mapping.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transform: Option<Transform>,
 }
 
@@ -95,7 +89,6 @@ impl Default for Delivery {
 
 impl Delivery {
     /// The defaults of a mode.
-    #[must_use]
     pub fn of(mode: DeliveryMode) -> Self {
         let max_buffered = match mode {
             DeliveryMode::Queue => QUEUE_BUFFERED_DEFAULT,
@@ -113,7 +106,6 @@ impl Delivery {
     }
 
     /// Whether it is what an edge has that says nothing.
-    #[must_use]
     pub fn is_plain(&self) -> bool {
         *self == Self::default()
     }

@@ -1,22 +1,21 @@
 //! Regions that run once for each work item.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Serialize};
 
 use super::edge::target_word;
 use crate::{Condition, EdgeId, NodeId, Path};
 
 /// A region that runs once for each work item.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Loop {
     /// The nodes inside.
     pub members: Vec<NodeId>,
     /// The generator whose list it iterates.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consumes: Option<NodeId>,
     /// The list it iterates where no generator is named.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items: Option<Path>,
     /// The name of its cursor.
     pub cursor: String,
@@ -26,6 +25,7 @@ pub struct Loop {
 }
 
 /// A way out of an exhausted loop.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Exit {
@@ -38,7 +38,6 @@ pub struct Exit {
     /// The verdict it asks for.
     pub condition: Condition,
     /// Where it leads; absent means the end of the graph.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<NodeId>,
     /// Whether the run fails where it is taken (D65); it then leads to no node.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -47,13 +46,11 @@ pub struct Exit {
 
 impl Exit {
     /// The word for where it leads: a node, `end` or `fail`.
-    #[must_use]
     pub fn target(&self) -> &str {
         target_word(self.to.as_ref(), self.fails)
     }
 
     /// Whether it leads to the good end of the graph.
-    #[must_use]
     pub fn ends(&self) -> bool {
         self.to.is_none() && !self.fails
     }

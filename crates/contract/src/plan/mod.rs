@@ -45,14 +45,12 @@ pub struct Plan {
 
 impl Plan {
     /// The hash that names this plan: blake3 over its JSON, in hexadecimal.
-    #[must_use]
     pub fn hash(&self) -> String {
         let bytes = serde_json::to_vec(self).expect("a plan is data and always renders");
         blake3::hash(&bytes).to_hex().to_string()
     }
 
     /// Every way that a result can take: edges, ways out of failures and exits of loops.
-    #[must_use]
     pub fn ways(&self) -> Vec<EdgeId> {
         let mut ways = Vec::new();
         for (id, node) in &self.nodes {
@@ -65,7 +63,6 @@ impl Plan {
     }
 
     /// Whether both have the same nodes with the same ways out.
-    #[must_use]
     pub fn has_ways_of(&self, other: &Self) -> bool {
         let ways = |plan: &Self| {
             let nodes = plan.nodes.iter();
@@ -77,7 +74,6 @@ impl Plan {
     }
 
     /// The node of that id, if it is in the plan.
-    #[must_use]
     pub fn node(&self, id: &str) -> Option<&Node> {
         self.nodes.get(id)
     }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -18,26 +18,24 @@ use crate::{
 pub const UTILITY_TIMEOUT_MS_DEFAULT: u64 = 30_000;
 
 /// A place where one behaviour runs.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Node {
     /// The name of the materia.
     pub materia: String,
     /// The colour of the materia in drawings.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub color: Option<String>,
     /// The agent or the utility that runs here.
     pub behavior: Behavior,
     /// How output is read.
     pub parse: Parse,
     /// Where the verdict of a utility comes from, where it is not in its output (D48).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<VerdictFrom>,
     /// Variables of a utility's environment, beside those that it inherits.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub env: IndexMap<String, String>,
     /// The folder that a utility runs in, relative to the project; absent means the project itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
     /// Names of `params` that hold ids of nodes (D50).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -46,25 +44,20 @@ pub struct Node {
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub assign: IndexMap<String, Path>,
     /// How long a turn may take; for an agent, absent means no limit of ours.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
     /// Ways out, in the order they are tried.
     pub edges: Vec<Edge>,
     /// The way out when a turn has failed for good; without one the run fails (D61).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_failure: Option<Edge>,
     /// How often a failed turn of a utility is tried again, and after how long (D62).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retries: Option<Retries>,
     /// Whether the first matching edge is taken or every one.
     pub routing: Routing,
     /// Runs the node once for each element of a list.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub foreach: Option<Foreach>,
     /// Whether the scheduler may start turns here.
     pub mode: NodeMode,
     /// Replaces the mode where it is present (D17).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control: Option<Control>,
     /// The cause of a turn.
     pub trigger: Trigger,
@@ -78,22 +71,18 @@ pub struct Node {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<String>,
     /// The interval of a `scheduled` trigger.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval_ms: Option<u64>,
     /// The times of a `scheduled` trigger, instead of an interval (D63).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cron: Option<Cron>,
     /// Whether a scheduled node ticks when the run begins, too (D71).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub run_at_start: bool,
     /// Whether a turn waits for a person.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
     /// Nodes that must have completed a turn before one starts here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<NodeId>,
     /// Permissions of its turns.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<Policy>,
     /// The treatment of a turn that a crash interrupted.
     pub on_interrupt: OnInterrupt,
@@ -101,10 +90,8 @@ pub struct Node {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub generator: bool,
     /// When a completed turn moves the cursor of the innermost loop around it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advance: Option<Condition>,
     /// Its budget.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budgets: Option<NodeBudgets>,
     /// The loops around it, outermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -128,6 +115,7 @@ fn auto_session() -> SessionPolicy {
 }
 
 /// An agent or a utility.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum Behavior {
@@ -140,13 +128,10 @@ pub enum Behavior {
         #[serde(default, skip_serializing_if = "String::is_empty")]
         origin: String,
         /// The tools it may use, if the author said so.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         tools: Option<ToolsDoc>,
         /// The model, if the author chose one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
         /// The provider, if the author chose one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         provider: Option<String>,
     },
     /// A local program runs.
@@ -171,20 +156,17 @@ pub struct Retries {
 }
 
 /// Permissions of the turns of a node.
+#[omit_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Policy {
     /// The tools that an agent may use.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<ToolsDoc>,
     /// The only paths of the project that may be written; absent means all of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write: Option<Vec<String>>,
     /// Whether the network may be used; absent means yes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<bool>,
     /// Whether its turns may control casts; absent means no.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steer: Option<bool>,
     /// Labels that a worker must have to run the cast.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -206,7 +188,6 @@ pub struct Foreach {
 
 impl Node {
     /// A node with every default, around a behaviour.
-    #[must_use]
     pub fn new(materia: impl Into<String>, behavior: Behavior) -> Self {
         Self {
             materia: materia.into(),
@@ -250,7 +231,6 @@ impl Node {
     }
 
     /// The program that would run here, if it is a utility.
-    #[must_use]
     pub fn program(&self) -> Option<PathBuf> {
         match &self.behavior {
             Behavior::Utility { command, .. } => command.first().map(PathBuf::from),

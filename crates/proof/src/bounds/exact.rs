@@ -35,7 +35,6 @@ pub(super) fn exact(plan: &Plan, items: u64) -> Option<(Vec<u64>, u64)> {
 }
 
 /// The most visits of each node, and of all together, over all histories; `None` if histories go round.
-#[must_use]
 pub fn longest(plan: &Plan, explored: &Explored<'_>) -> Option<(Vec<u64>, u64)> {
     let (first, links) = explored.links();
     let mut next: BTreeMap<u32, Vec<(u32, &[usize])>> = BTreeMap::new();

@@ -33,7 +33,6 @@ pub enum Most {
 
 impl Most {
     /// The number, where all lists have so many items.
-    #[must_use]
     pub fn value(&self, items: u64) -> Option<u64> {
         match self {
             Self::Known(poly) => Some(poly.value(items)),
@@ -86,7 +85,6 @@ pub struct Bounds<'a> {
 
 impl<'a> Bounds<'a> {
     /// The bounds of a plan.
-    #[must_use]
     pub fn of(plan: &'a Plan) -> Self {
         let graph = Graph::new(plan);
         let count = plan.nodes.len();
@@ -111,20 +109,17 @@ impl<'a> Bounds<'a> {
     }
 
     /// Whether every node has a bound.
-    #[must_use]
     pub fn is_bounded(&self) -> bool {
         self.unbounded.is_empty()
     }
 
     /// The visits of all nodes together.
-    #[must_use]
     pub fn cast_visits(&self) -> Most {
         let sum = self.visits.iter().fold(Most::Known(Poly::default()), |sum, one| sum.plus(one));
         sum.at_most(self.plan.budget.max_turns)
     }
 
     /// The turns of all nodes together, attempts included.
-    #[must_use]
     pub fn cast_turns(&self) -> Most {
         let turns = self.visits.iter().zip(&self.attempts);
         let sum = turns.fold(Most::Known(Poly::default()), |sum, (visits, attempts)| {
@@ -135,7 +130,6 @@ impl<'a> Bounds<'a> {
 
     /// The visits of each node and of all together where all lists have so many items. Where one piece of work goes
     /// from node to node, all together are less than the sum: not every node can have its most in the same run.
-    #[must_use]
     pub fn numbers(&self, items: u64) -> (Vec<Option<u64>>, Option<u64>) {
         let each: Vec<Option<u64>> = self.visits.iter().map(|most| most.value(items)).collect();
         let all = self.cast_visits_with(items);
@@ -159,7 +153,6 @@ impl<'a> Bounds<'a> {
     }
 
     /// The bounds as they are reported. The caller adds costs, which need data of past runs.
-    #[must_use]
     pub fn body(&self, items: Option<u64>) -> BoundsBody {
         let numbers = items.map(|items| self.numbers(items));
         let sockets = self.plan.nodes.iter().enumerate().map(|(index, (id, node))| {

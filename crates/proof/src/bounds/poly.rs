@@ -40,13 +40,11 @@ pub struct Poly(BTreeMap<Vec<Symbol>, u64>);
 
 impl Poly {
     /// A number.
-    #[must_use]
     pub fn number(number: u64) -> Self {
         Self((number > 0).then(|| (Vec::new(), number)).into_iter().collect())
     }
 
     /// One symbol.
-    #[must_use]
     pub fn symbol(symbol: Symbol) -> Self {
         Self(BTreeMap::from([(vec![symbol], 1)]))
     }
@@ -84,13 +82,11 @@ impl Poly {
     }
 
     /// Whether it is nothing, whatever the lists are.
-    #[must_use]
     pub fn is_zero(&self) -> bool {
         self.0.is_empty()
     }
 
     /// The number, where it depends on no list.
-    #[must_use]
     pub fn constant(&self) -> Option<u64> {
         match self.0.iter().next() {
             None => Some(0),
@@ -100,7 +96,6 @@ impl Poly {
     }
 
     /// Its value where every list has this many items.
-    #[must_use]
     pub fn value(&self, items: u64) -> u64 {
         self.0.iter().fold(0, |sum, (symbols, factor)| {
             let product =
@@ -110,7 +105,6 @@ impl Poly {
     }
 
     /// The one of two that is smaller for lists of some length; both are valid wherever this is asked.
-    #[must_use]
     pub fn smaller<'a>(&'a self, other: &'a Self) -> &'a Self {
         if other.value(3) < self.value(3) { other } else { self }
     }

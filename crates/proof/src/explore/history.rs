@@ -28,7 +28,6 @@ pub(crate) struct End {
 }
 
 /// The word for where a run stands, with the reason and the node.
-#[must_use]
 pub fn status(run: &Run) -> String {
     match run.phase() {
         Phase::Waiting(waiting) => {
@@ -174,7 +173,6 @@ pub(crate) fn script(plan: &Plan, steps: &[Step], cut: bool) -> Option<(Script, 
 }
 
 /// How the turns of a script end, in the order in which they do.
-#[must_use]
 pub fn turn_ends(plan: &Plan, script: &Script) -> Option<Vec<(NodeId, TurnOutcome)>> {
     played(plan, script).map(|(_, ended)| ended)
 }

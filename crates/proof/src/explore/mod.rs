@@ -43,13 +43,11 @@ pub fn explore<'a>(
 
 impl Explored<'_> {
     /// Whether every state was looked at.
-    #[must_use]
     pub fn is_complete(&self) -> bool {
         self.search.stopped.is_none()
     }
 
     /// How many states there are.
-    #[must_use]
     pub fn states(&self) -> usize {
         self.search.states()
     }
@@ -60,13 +58,11 @@ impl Explored<'_> {
     }
 
     /// The steps between states, where they were kept, and the visits with which every history begins.
-    #[must_use]
     pub fn links(&self) -> (&[usize], &[Link]) {
         (&self.search.first, &self.search.links)
     }
 
     /// The whole result as it is reported.
-    #[must_use]
     pub fn body(&self) -> ExploreBody {
         let (search, plan) = (&self.search, self.search.plan);
         let items = self.options.items.iter().filter_map(|count| u64::try_from(*count).ok());

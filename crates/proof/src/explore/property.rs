@@ -154,7 +154,6 @@ impl Property {
 }
 
 /// The first of these properties that a run at rest with these events does not have.
-#[must_use]
 pub fn broken<'p>(run: &Run, events: &[Event], properties: &'p [Property]) -> Option<&'p Property> {
     properties.iter().find(|property| {
         let ends = **property != Property::Completes || *run.phase() == Phase::Completed;

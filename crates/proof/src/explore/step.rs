@@ -53,7 +53,6 @@ pub(crate) fn begin_with(decide: Take, plan: &Plan, timeline: u32) -> Option<(Ru
 }
 
 /// The beginning of a run of a plan in simulated time, with a timeline of so many entries.
-#[must_use]
 pub fn created(plan: &Plan, timeline: u32) -> RunCreated {
     RunCreated {
         request: "explore".to_owned(),

@@ -84,7 +84,6 @@ pub struct Fuzzer<'a> {
 
 impl Fuzzer<'_> {
     /// The history of a seed; `None` where the kernel does not take the plan.
-    #[must_use]
     pub fn history(self, seed: u64) -> Option<History> {
         let mut dice = Dice::new(seed);
         let mut walk = Walk::begin(self)?;
@@ -99,7 +98,6 @@ impl Fuzzer<'_> {
     }
 
     /// The history that follows these choices as far as they can be followed.
-    #[must_use]
     pub fn follow(self, choices: &[Choice]) -> Option<History> {
         let mut walk = Walk::begin(self)?;
         for choice in choices {

@@ -58,7 +58,6 @@ const COMMON: [&str; 46] = [
 ];
 
 /// Whether a list of names lets a variable through; a final `*` stands for any rest.
-#[must_use]
 pub fn allows(names: &[String], variable: &str) -> bool {
     names.iter().any(|name| match name.strip_suffix('*') {
         Some(start) => variable.starts_with(start),

@@ -30,13 +30,11 @@ pub struct AgentFault {
 
 impl AgentFault {
     /// A fault of a known class.
-    #[must_use]
     pub fn new(class: FailureClass, message: impl Into<String>) -> Self {
         Self { class, message: message.into(), status: None, retry_after: None, until: None }
     }
 
     /// Error code in the journal.
-    #[must_use]
     pub fn code(&self) -> ErrorCode {
         match self.class {
             FailureClass::Contract => ErrorCode::ContractError,

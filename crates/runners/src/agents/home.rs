@@ -56,7 +56,6 @@ pub struct Changed {
 
 impl Home {
     /// Where the folder really is, if that is known.
-    #[must_use]
     pub fn place(&self, settings: &AgentSettings) -> Option<PathBuf> {
         match &settings.state_dir {
             Some(moved) => Some(self.within(moved)),

@@ -103,13 +103,11 @@ pub trait Adapter: Send + Sync {
 }
 
 /// Every adapter of this version, in the order in which one is looked for.
-#[must_use]
 pub fn native() -> [&'static dyn Adapter; 4] {
     [&claude::Claude, &codex::Codex, &gemini::Gemini, &pi::Pi]
 }
 
 /// The adapter of that name.
-#[must_use]
 pub fn by_name(name: &str) -> Option<&'static dyn Adapter> {
     native().into_iter().find(|adapter| adapter.name() == name)
 }

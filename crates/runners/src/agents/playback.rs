@@ -30,7 +30,6 @@ pub struct ReplayRunner {
 
 impl ReplayRunner {
     /// Answers from `recording`; prices come from `fleet`.
-    #[must_use]
     pub fn new(recording: Recording, fleet: AgentRegistry) -> Self {
         Self { recording, fleet }
     }

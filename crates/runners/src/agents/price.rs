@@ -24,7 +24,6 @@ impl Default for Prices {
 
 impl Prices {
     /// The shipped prices under those of the configuration.
-    #[must_use]
     pub fn with(own: PricesDoc) -> Self {
         let shipped = serde_json::from_str(SHIPPED).expect("the shipped prices are a price table");
         Self { shipped, own }
@@ -33,7 +32,6 @@ impl Prices {
     /// Cost of a model's tokens and the date of the price; `None` for an unknown model.
     ///
     /// `cached` is the part of `input` that came from a cache.
-    #[must_use]
     pub fn cost(&self, model: &str, input: u64, cached: u64, output: u64) -> Option<(f64, String)> {
         let (price, date) = self.find(model)?;
         let cached = cached.min(input);

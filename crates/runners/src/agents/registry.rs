@@ -92,7 +92,6 @@ enum Kind {
 
 impl Agent {
     /// Adapter of its program.
-    #[must_use]
     pub fn adapter(&self) -> &dyn Adapter {
         match &self.kind {
             Kind::Native(adapter) => *adapter,
@@ -127,7 +126,6 @@ impl Agent {
     }
 
     /// The program that is started.
-    #[must_use]
     pub fn program(&self) -> String {
         let own = self.settings.program.as_ref().and_then(|program| program.first());
         match (own, &self.kind) {
@@ -139,7 +137,6 @@ impl Agent {
 }
 
 /// The user's home, where agents keep what is the user's own.
-#[must_use]
 pub fn user_home() -> Option<PathBuf> {
     env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
 }
@@ -157,7 +154,6 @@ pub struct AgentRegistry {
 impl AgentRegistry {
     /// The agents of a configuration in this process's environment; `preferred` is the one for
     /// sockets that name none.
-    #[must_use]
     pub fn new(
         agents: impl IntoIterator<Item = (String, AgentDoc)>,
         prices: PricesDoc,
@@ -179,7 +175,6 @@ impl AgentRegistry {
     }
 
     /// The names of all agents, in the order in which one is looked for.
-    #[must_use]
     pub fn names(&self) -> Vec<String> {
         let known = native().into_iter().map(|adapter| adapter.name().to_owned());
         let own = self.agents.iter().map(|(name, _)| name.clone());
@@ -259,13 +254,11 @@ impl AgentRegistry {
     }
 
     /// Where the program of an agent is, if it is anywhere.
-    #[must_use]
     pub fn find(&self, agent: &Agent) -> Option<PathBuf> {
         find_program(&agent.program(), self.path.as_deref())
     }
 
     /// The home folder, as far as it is known.
-    #[must_use]
     pub fn home(&self) -> Option<&Path> {
         self.home.as_deref()
     }

@@ -43,7 +43,6 @@ pub struct AgentRunner {
 impl AgentRunner {
     /// A runner that starts `supervisor` (with [`ARGUMENT`](crate::supervise::ARGUMENT)) for every
     /// process of an agent.
-    #[must_use]
     pub fn new(supervisor: PathBuf, fleet: AgentRegistry) -> Self {
         Self {
             supervisor,

@@ -29,7 +29,6 @@ pub enum Tool {
 
 impl Tool {
     /// The tool of that name.
-    #[must_use]
     pub fn named(name: &str) -> Self {
         match name.to_ascii_lowercase().as_str() {
             "read" => Self::Read,
@@ -84,7 +83,6 @@ impl Grant {
     /// | `coding`   | coding         | documents                                          |
     /// | a list     | the list       | the list; what writes only inside our own sandbox  |
     /// | not said   | coding         | documents                                          |
-    #[must_use]
     pub fn of(ask: &Ask) -> Self {
         let planning = match ask.mode {
             GlobalMode::Planning => true,
@@ -110,7 +108,6 @@ impl Grant {
     }
 
     /// How far a turn may write.
-    #[must_use]
     pub fn reach(ask: &Ask) -> Reach {
         let most = match ask.mode {
             GlobalMode::Planning => Reach::Documents,
@@ -121,7 +118,6 @@ impl Grant {
 
     /// Whether the agent is kept to less than it could do, so that nothing it finds in the project
     /// (hooks, servers, plug-ins) may give it more.
-    #[must_use]
     pub fn restricts(&self) -> bool {
         match self {
             Self::Nothing | Self::ReadOnly | Self::Documents | Self::Only(_) => true,

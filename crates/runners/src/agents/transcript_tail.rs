@@ -25,7 +25,6 @@ pub struct TranscriptTail {
 
 impl TranscriptTail {
     /// Of a turn of this agent; one of another name than the known ones speaks ACP.
-    #[must_use]
     pub fn of(provider: &str, cwd: &Path) -> Self {
         let known = native().into_iter().find(|adapter| adapter.name() == provider);
         let other = acp::Acp { name: provider.to_owned(), command: Vec::new() };

@@ -22,7 +22,6 @@ pub struct Usage {
 
 impl Usage {
     /// Usage for the journal; `None` if nothing is known.
-    #[must_use]
     pub fn turn(&self) -> Option<TurnUsage> {
         let turn = TurnUsage {
             input_tokens: self.input_tokens,

@@ -7,7 +7,6 @@ use super::Secrets;
 
 impl Secrets {
     /// The secrets that a turn could give away: those of this process, and those that its author hands it.
-    #[must_use]
     pub fn of_work(work: &Work) -> Self {
         match work {
             Work::Utility { manner, .. } => Self::of_process().and(&manner.env),
@@ -16,7 +15,6 @@ impl Secrets {
     }
 
     /// A report without secrets: what comes out here is what is routed, and what is kept.
-    #[must_use]
     pub fn report(&self, mut report: TurnReport) -> TurnReport {
         match &mut report.outcome {
             Ok(output) => self.output(output),

@@ -91,7 +91,6 @@ impl Default for Secrets {
 
 impl Secrets {
     /// Those in the environment of this process.
-    #[must_use]
     pub fn of_process() -> Self {
         static OWN: OnceLock<Secrets> = OnceLock::new();
         OWN.get_or_init(|| Self::of_variables(std::env::vars_os())).clone()
@@ -174,7 +173,6 @@ impl Secrets {
     }
 
     /// A text without its secrets.
-    #[must_use]
     pub fn remove<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut cleaned = Vec::with_capacity(text.len());
         let mut redactor = Redactor::new(self.clone());

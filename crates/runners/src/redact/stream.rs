@@ -59,7 +59,6 @@ impl Escape {
 
 impl Redactor {
     /// Looks for these secrets.
-    #[must_use]
     pub fn new(secrets: Secrets) -> Self {
         let (before, open) = ([b'\n'; 2], Escape::No);
         Self { secrets, held: Vec::new(), before, open, swallowing: false, key: None }

@@ -6,7 +6,6 @@ use materia_contract::script::Script;
 use materia_contract::{Behavior, Do, Edge, NodeId, Plan};
 
 /// Faults of a script: names that the plan does not have, and entries that cannot be played. All at once, in words.
-#[must_use]
 pub fn faults(script: &Script, plan: &Plan) -> Vec<String> {
     let mut faults = utilities(script, plan);
     faults.extend(timeline(script, plan));

@@ -169,7 +169,6 @@ fn stray_fields(bytes: &[u8], script: &Script, path: &Path) -> Result<(), Script
 ///
 /// The node's own id wins over the name of its materia. Agents for which the script has neither are left out: their
 /// turns fail when they come, not before. Utilities that are left out run.
-#[must_use]
 pub fn bind(script: &Script, path: &str, plan: &Plan) -> ScriptBinding {
     let keys = plan.nodes.iter().filter_map(|(id, node)| {
         let has = |key: &&str| match node.behavior {
@@ -183,7 +182,6 @@ pub fn bind(script: &Script, path: &str, plan: &Plan) -> ScriptBinding {
 }
 
 /// The keys of `turns` that name neither a node of `plan` nor the materia of one.
-#[must_use]
 pub fn unmatched_keys(script: &Script, plan: &Plan) -> Vec<String> {
     let known =
         |key: &str| plan.node(key).is_some() || plan.nodes.values().any(|n| n.materia == key);

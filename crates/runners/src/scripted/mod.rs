@@ -30,7 +30,6 @@ pub struct ScriptedRunner {
 
 impl ScriptedRunner {
     /// A runner that gives the answers of `script`.
-    #[must_use]
     pub fn new(script: Script) -> Self {
         Self { script: Arc::new(script) }
     }

@@ -12,7 +12,6 @@ use super::{cgroup, sandbox};
 const COMPLETE: u32 = 3;
 
 /// Sandbox mechanisms of this machine. Detected once: a kernel does not change.
-#[must_use]
 pub fn machine() -> Sandbox {
     static FOUND: OnceLock<Sandbox> = OnceLock::new();
     *FOUND.get_or_init(|| {
@@ -29,7 +28,6 @@ pub fn machine() -> Sandbox {
 }
 
 /// How far the kernel can hold turns to Planning mode.
-#[must_use]
 pub fn planning_support() -> PlanningSupport {
     machine().planning
 }

@@ -41,7 +41,6 @@ pub fn name_driver() {
 
 /// The turn that this process belongs to, if it does. A process that cannot see the processes of the system belongs to
 /// a turn that may not control casts: a turn could have hidden them.
-#[must_use]
 pub fn own_turn() -> Option<InTurn> {
     if !statfs("/proc").is_ok_and(|found| found.f_type == PROC_SUPER_MAGIC) {
         return Some(InTurn { steers: false });

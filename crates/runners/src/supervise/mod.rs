@@ -73,7 +73,6 @@ pub fn shield() {
 /// Is the supervisor; a program calls it first thing when it was started with [`ARGUMENT`].
 ///
 /// The exit code has no meaning: the result is in the last frame.
-#[must_use]
 pub fn main() -> ExitCode {
     match supervise() {
         Ok(()) => ExitCode::SUCCESS,

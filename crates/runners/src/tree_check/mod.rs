@@ -46,7 +46,6 @@ pub struct TreeCheck {
 impl TreeCheck {
     /// Looks at the project in `cwd`, except for what a turn may write: the folder `doc_root` and
     /// the folders `ignore` (relative ones are meant within `cwd`).
-    #[must_use]
     pub fn before(cwd: &Path, doc_root: &Path, ignore: &[PathBuf]) -> Self {
         Self::bounded(cwd, doc_root, ignore, ENTRIES_MAX)
     }
@@ -87,7 +86,6 @@ impl TreeCheck {
     /// Paths that were added, removed or changed since, in order.
     ///
     /// Of a folder only its existence, mode and owner count: each changed entry has its own path.
-    #[must_use]
     pub fn changed(&self) -> Vec<PathBuf> {
         let mut changed = Vec::new();
         let mut open = VecDeque::from([PathBuf::new()]);
@@ -110,7 +108,6 @@ impl TreeCheck {
     }
 
     /// Error message for a turn that changed something; `None` if nothing changed.
-    #[must_use]
     pub fn complaint(&self, doc_root: &str) -> Option<String> {
         let changed = self.changed();
         if changed.is_empty() {
@@ -127,7 +124,6 @@ impl TreeCheck {
     }
 
     /// A clear word where the project is too large to be looked at as a whole.
-    #[must_use]
     pub fn limit(&self) -> Option<String> {
         (!self.left_out.is_empty()).then(|| {
             format!(

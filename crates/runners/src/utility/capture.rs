@@ -21,7 +21,6 @@ const TAIL_BYTES: usize = 768 * 1024;
 pub const STREAM_BYTES_MAX: usize = HEAD_BYTES + TAIL_BYTES;
 
 /// The beginning of the line that stands for bytes that are not reported.
-#[must_use]
 pub fn gap(dropped: u64) -> String {
     format!("[materia: {dropped} bytes are missing here")
 }

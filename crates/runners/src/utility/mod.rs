@@ -47,7 +47,6 @@ pub struct UtilityRunner {
 impl UtilityRunner {
     /// A runner that starts `supervisor` (with [`ARGUMENT`](crate::supervise::ARGUMENT)) for
     /// every program.
-    #[must_use]
     pub fn new(supervisor: PathBuf) -> Self {
         Self { supervisor, grace: GRACE_DEFAULT }
     }

@@ -24,14 +24,12 @@ pub(crate) const POLICY: &str =
     "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
 
 /// Why this program has only a plain page, if it has.
-#[must_use]
 pub fn missing_page() -> Option<&'static str> {
     materia_page::MISSING
 }
 
 /// The page that shows one cast from a file, where this program has it. It names a file of the page that goes into
 /// it, `<!--materia-file PATH-->`: the program holds that script once.
-#[must_use]
 pub fn viewer() -> Option<String> {
     let text = |path: &str| std::str::from_utf8(materia_page::file(path)?.bytes).ok();
     let (before, rest) = text("/viewer.html")?.split_once("<!--materia-file ")?;

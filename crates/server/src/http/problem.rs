@@ -7,6 +7,9 @@ use materia_contract::api::{Problem, TrustItem};
 use materia_contract::{Refusal, RefusalCode};
 use serde_json::{Map, Value};
 
+/// An answer, or why something was not done.
+pub(crate) type Answered = Result<Response<Body>, Refused>;
+
 /// Something that was not done, and how that is answered.
 #[derive(Debug, Clone)]
 pub(crate) struct Refused(pub(crate) Box<Problem>);

@@ -22,7 +22,7 @@ use tokio::runtime::Handle;
 
 use crate::driver::{self, Goes, UnderWay};
 use crate::http::limits::ACT_WAIT_MAX;
-use crate::http::problem::Refused;
+use crate::http::problem::{Answered, Refused};
 use crate::projects::Cast;
 use crate::projects::keys::Known;
 use crate::projects::pending::{Named, Wanted};
@@ -31,10 +31,7 @@ use crate::resources::begin;
 use crate::resources::trust;
 use crate::state::App;
 
-/// Interval at which the receipt of a command is polled.
-const POLL_INTERVAL: Duration = Duration::from_millis(5);
-
-/// The same on NATS, where each look is a request.
+/// Interval at which the receipt of a command is polled on NATS: a lost connection notifies of nothing.
 const REMOTE_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The answer where a command waits for a worker.
@@ -47,7 +44,7 @@ const PUT_BACK: &str = "putBack";
 const ENDING_WAIT: Duration = Duration::from_secs(1);
 
 /// `POST /api/casts/{id}/commands`.
-pub(crate) async fn act(app: Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) async fn act(app: Arc<App>, asked: &Request) -> Answered {
     let body: Value = asked.json()?;
     let key = asked.key()?;
     app.counts.acts.fetch_add(1, Ordering::Relaxed);
@@ -180,7 +177,7 @@ fn acted(events: Vec<u64>, waits: bool) -> Acted {
     Acted { events, cast_id: None, waits, questions: Vec::new(), message: None }
 }
 
-async fn answered(cast: &Cast, receipt: &Receipt) -> Result<Response<Body>, Refused> {
+async fn answered(cast: &Cast, receipt: &Receipt) -> Answered {
     match &receipt.answer {
         Answer::Done { first, last } if first <= last => {
             let questions = asked_in(cast, *first, *last).await?;
@@ -324,13 +321,11 @@ pub(crate) fn refuse_foreign(cast: &Cast) -> Result<(), Refused> {
 }
 
 /// Waits for the receipt of what was done under a key.
-async fn settled(
-    cast: &Cast,
-    key: &CommandId,
-    mut under_way: Option<UnderWay>,
-) -> Result<Response<Body>, Refused> {
+async fn settled(cast: &Cast, key: &CommandId, mut under_way: Option<UnderWay>) -> Answered {
     let begun = tokio::time::Instant::now();
+    let mut written = cast.room.journal.changed();
     loop {
+        written.mark_unchanged();
         let receipt = cast.room.journal.receipt(&cast.id, key).await.map_err(Failure::from)?;
         if let Some(receipt) = receipt {
             return answered(cast, &receipt).await;
@@ -339,21 +334,21 @@ async fn settled(
         if let Some(Err(why)) = ended {
             return Err(Refused::conflict(format!("cast `{}`: {why}", cast.id)));
         }
-        if begun.elapsed() > ACT_WAIT_MAX {
+        if begun.elapsed() >= ACT_WAIT_MAX {
             return Ok(json_as(StatusCode::ACCEPTED, &acted(Vec::new(), true)));
         }
-        let remote = cast.room.journal.is_remote();
-        tokio::time::sleep(if remote { REMOTE_POLL_INTERVAL } else { POLL_INTERVAL }).await;
+        let rest = ACT_WAIT_MAX.saturating_sub(begun.elapsed());
+        let patience = if cast.room.journal.is_remote() { REMOTE_POLL_INTERVAL } else { rest };
+        tokio::select! {
+            () = tokio::time::sleep(patience) => {}
+            Ok(()) = written.changed() => {}
+            Some(Ok(())) = async { Some(under_way.as_mut()?.changed().await) } => {}
+        }
     }
 }
 
 /// A new cast that shares the history of another.
-async fn fork(
-    app: Arc<App>,
-    asked: &Request,
-    cast: Cast,
-    key: CommandId,
-) -> Result<Response<Body>, Refused> {
+async fn fork(app: Arc<App>, asked: &Request, cast: Cast, key: CommandId) -> Answered {
     let body: ForkBody = asked.json()?;
     let key = StartKey { key, body: asked.body_hash()? };
     let _held = app.keys.hold(begin::ANYWHERE.as_ref(), &key.key).await;
@@ -415,7 +410,7 @@ fn make_fork(
 }
 
 /// `POST /api/casts/{id}/drive`: a cast that the command line prepared, and that is trusted, goes on here.
-pub(crate) async fn drive(app: Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) async fn drive(app: Arc<App>, asked: &Request) -> Answered {
     let body: DriveBody = asked.json()?;
     let what = body.what.clone().unwrap_or(Do::Resume { pace: None });
     if !matches!(what, Do::Resume { .. } | Do::Recast | Do::Revive) {

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use axum::body::Body;
-use axum::http::{Response, StatusCode};
+use axum::http::StatusCode;
 use materia_app::cast::drive::{Drive, Start};
 use materia_app::cast::prepare::{self, Asked, Beginning};
 use materia_app::{Failure, Found};
@@ -14,7 +13,7 @@ use materia_engine::{blocking, off_thread};
 use tokio::runtime::Handle;
 
 use crate::driver::{self, Goes, UnderWay};
-use crate::http::problem::Refused;
+use crate::http::problem::{Answered, Refused};
 use crate::projects::keys::Known;
 use crate::projects::pending::{self, Named, Wanted};
 use crate::projects::{Cast, Served, ServedProject};
@@ -29,7 +28,7 @@ const TRIES_MAX: u32 = 8;
 pub(crate) const ANYWHERE: &str = "";
 
 /// `POST /api/casts`.
-pub(crate) async fn start(app: Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) async fn start(app: Arc<App>, asked: &Request) -> Answered {
     let body: StartBody = asked.json()?;
     refuse_hooks(&app, &body)?;
     let key = StartKey { key: asked.key()?, body: asked.body_hash()? };
@@ -37,11 +36,7 @@ pub(crate) async fn start(app: Arc<App>, asked: &Request) -> Result<Response<Bod
 }
 
 /// Begins a cast, once for its key.
-pub(crate) async fn begin_once(
-    app: Arc<App>,
-    body: StartBody,
-    key: StartKey,
-) -> Result<Response<Body>, Refused> {
+pub(crate) async fn begin_once(app: Arc<App>, body: StartBody, key: StartKey) -> Answered {
     let served = app.rooms.only(body.project.as_deref())?;
     let _held = app.keys.hold(ANYWHERE.as_ref(), &key.key).await;
     match known(&app, &served, &key).await? {
@@ -230,7 +225,7 @@ async fn began_durably(
     }
 }
 
-async fn answer(app: Arc<App>, served: Arc<Served>, id: RunId) -> Result<Response<Body>, Refused> {
+async fn answer(app: Arc<App>, served: Arc<Served>, id: RunId) -> Answered {
     let summary = off_thread(move || {
         let cast = app.rooms.find(Some(&served.id), id.as_str(), &Handle::current())?;
         summary(&cast)

@@ -12,12 +12,12 @@ use materia_contract::{BlobHash, NodeId, RefusalCode};
 use materia_engine::{WhyError, report_at};
 use tokio::runtime::Handle;
 
-use crate::http::problem::Refused;
+use crate::http::problem::{Answered, Refused};
 use crate::request::{Request, json};
 use crate::state::App;
 
 /// `GET /api/casts/{id}`.
-pub(crate) fn cast(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn cast(app: &Arc<App>, asked: &Request) -> Answered {
     let cast = asked.cast_here(app)?;
     let at = asked.number("at");
     let made = view::cast(cast.journal(), &cast.id, &cast.served.id, &cast.folders(), at);
@@ -36,7 +36,7 @@ fn gone(failure: Failure, at: Option<u64>) -> Refused {
 }
 
 /// `GET /api/casts/{id}/turns/{seq}`.
-pub(crate) fn turn(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn turn(app: &Arc<App>, asked: &Request) -> Answered {
     let cast = asked.cast_here(app)?;
     let seq =
         asked.part("seq").parse().map_err(|_| Refused::usage("a turn is named by a number"))?;
@@ -45,7 +45,7 @@ pub(crate) fn turn(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Re
 }
 
 /// `GET /api/casts/{id}/nodes/{node}/why`.
-pub(crate) fn why(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn why(app: &Arc<App>, asked: &Request) -> Answered {
     let cast = asked.cast_here(app)?;
     let node = asked.part("node");
     let why = materia_engine::why(cast.journal(), &cast.id, node, asked.number("at"));
@@ -58,14 +58,14 @@ pub(crate) fn why(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Ref
 }
 
 /// `GET /api/casts/{id}/nodes/{node}/given`.
-pub(crate) fn given(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn given(app: &Arc<App>, asked: &Request) -> Answered {
     let cast = asked.cast_here(app)?;
     let node = NodeId::new(asked.part("node"));
     Ok(json(&view::given(cast.journal(), &cast.id, &cast.folders(), &node)?))
 }
 
 /// `GET /api/casts/{id}/payloads/{seq}`.
-pub(crate) fn sent(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn sent(app: &Arc<App>, asked: &Request) -> Answered {
     let cast = asked.cast_here(app)?;
     let seq = asked
         .part("seq")
@@ -76,7 +76,7 @@ pub(crate) fn sent(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Re
 }
 
 /// `GET /api/casts/{id}/cost`.
-pub(crate) fn cost(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn cost(app: &Arc<App>, asked: &Request) -> Answered {
     let cast = asked.cast_here(app)?;
     let (report, run) =
         report_at(cast.journal(), &cast.id, &cast.folders(), None).map_err(Failure::from)?;
@@ -84,20 +84,20 @@ pub(crate) fn cost(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Re
 }
 
 /// `GET /api/casts/{id}/files`.
-pub(crate) fn files(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn files(app: &Arc<App>, asked: &Request) -> Answered {
     let cast = asked.cast_here(app)?;
     Ok(json(&Files { items: view::files(&cast.folders()) }))
 }
 
 /// `GET /api/casts/{id}/files/{path}`.
-pub(crate) fn file(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn file(app: &Arc<App>, asked: &Request) -> Answered {
     let cast = asked.cast_here(app)?;
     let bytes = view::file(&cast.folders(), asked.part("path"));
     Ok(raw(bytes.map_err(|failure| gone(failure, Some(0)))?))
 }
 
 /// `GET /api/blobs/{hash}`.
-pub(crate) fn blob(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn blob(app: &Arc<App>, asked: &Request) -> Answered {
     let hash = BlobHash::parse(asked.part("hash"))
         .ok_or_else(|| Refused::usage("a blob is named by its hash, in hexadecimal"))?;
     for (_, room) in app.rooms.of_meant(asked.query("project"), &Handle::current())?.rooms {
@@ -122,7 +122,7 @@ fn raw(bytes: Vec<u8>) -> Response<Body> {
 }
 
 /// `GET /api/casts/{id}/compare/{other}`.
-pub(crate) fn compare(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn compare(app: &Arc<App>, asked: &Request) -> Answered {
     let project = asked.query("project");
     let find = |project, part| app.rooms.find(project, asked.part(part), &Handle::current());
     let one = find(project, "id")?;

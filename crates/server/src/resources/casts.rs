@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::http::Response;
 use materia_app::Failure;
 use materia_contract::api::Casts;
 use materia_contract::{CastLine, CastStatus};
@@ -12,7 +10,7 @@ use serde_json::Value;
 use tokio::runtime::Handle;
 
 use crate::http::limits::{PAGE_MAX, PAGE_USUAL};
-use crate::http::problem::Refused;
+use crate::http::problem::{Answered, Refused};
 use crate::projects::{Broken, Cast, Served, ServedProject};
 use crate::request::{Request, json};
 use crate::state::App;
@@ -27,7 +25,7 @@ pub(crate) fn limit(asked: &Request) -> usize {
 }
 
 /// `GET /api/casts`.
-pub(crate) fn casts(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn casts(app: &Arc<App>, asked: &Request) -> Answered {
     let (limit, wanted) = (limit(asked), Wanted::of(asked)?);
     let mut page = Casts { items: Vec::new(), next: None, unreadable: Vec::new() };
     let opened = app.rooms.of_meant(asked.query("project"), &Handle::current())?;

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::http::{Response, StatusCode, header};
+use axum::http::{StatusCode, header};
 use materia_app::{
     cast::concurrent as concurrent_casts, cast::workspace, edit::config_writer, project,
     proof::bounds, text::grid,
@@ -17,7 +16,7 @@ use materia_engine::Journal;
 
 use tokio::runtime::Handle;
 
-use crate::http::problem::Refused;
+use crate::http::problem::{Answered, Refused};
 use crate::projects::Served;
 use crate::request::{Request, json};
 use crate::state::App;
@@ -27,7 +26,7 @@ fn served(app: &App, asked: &Request) -> Result<Arc<Served>, Refused> {
 }
 
 /// `GET /api/config`.
-pub(crate) fn config(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn config(app: &Arc<App>, asked: &Request) -> Answered {
     let served = served(app, asked)?;
     let mut checked = served.project.check();
     checked.findings.extend(workspace::findings(&served.project, &checked.loaded));
@@ -36,7 +35,7 @@ pub(crate) fn config(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, 
 }
 
 /// `PUT /api/config/{layer}/{file}`.
-pub(crate) fn save(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn save(app: &Arc<App>, asked: &Request) -> Answered {
     let served = served(app, asked)?;
     let body: SaveBody = asked.json()?;
     let (layer, name) = (asked.part("layer"), asked.part("file"));
@@ -77,7 +76,7 @@ fn hash(text: &str) -> String {
 }
 
 /// `POST /api/check`.
-pub(crate) fn check(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn check(app: &Arc<App>, asked: &Request) -> Answered {
     let body: CheckBody = asked.json()?;
     let served = app.rooms.only(body.project.as_deref())?;
     let checked = served.project.check_given(&body.files);
@@ -93,7 +92,7 @@ pub(crate) fn check(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, R
 }
 
 /// `GET /api/loadouts`.
-pub(crate) fn loadouts(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn loadouts(app: &Arc<App>, asked: &Request) -> Answered {
     let (loaded, _) = materia_compiler::load(&served(app, asked)?.project.sources);
     let active = materia_compiler::active_loadout(&loaded).map(str::to_owned);
     let items = loaded.config.loadouts.iter().map(|(name, doc)| CatalogItem {
@@ -106,7 +105,7 @@ pub(crate) fn loadouts(app: &Arc<App>, asked: &Request) -> Result<Response<Body>
 }
 
 /// `GET /api/materia`.
-pub(crate) fn materia(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn materia(app: &Arc<App>, asked: &Request) -> Answered {
     let (loaded, _): (Loaded, _) = materia_compiler::load(&served(app, asked)?.project.sources);
     let items = loaded.config.materia.iter().map(|(name, doc)| CatalogItem {
         kind: Some(doc.kind.unwrap_or_default()),
@@ -140,7 +139,7 @@ fn item(name: &str, layer: Option<&Layer>) -> CatalogItem {
 }
 
 /// `GET /api/loadouts/{name}/bounds`.
-pub(crate) fn bounds(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn bounds(app: &Arc<App>, asked: &Request) -> Answered {
     let name = asked.part("name");
     let served = served(app, asked)?;
     let checked = served.project.compile(Some(name));
@@ -160,7 +159,7 @@ fn no_loadout() -> Refused {
 }
 
 /// `GET /api/loadouts/{name}`.
-pub(crate) fn loadout(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn loadout(app: &Arc<App>, asked: &Request) -> Answered {
     let name = asked.part("name");
     let served = served(app, asked)?;
     let checked = served.project.compile(Some(name));

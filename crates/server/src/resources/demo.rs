@@ -2,24 +2,22 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::http::Response;
 use materia_contract::StartKey;
 use materia_contract::api::{DemoView, StartBody};
 
-use crate::http::problem::Refused;
+use crate::http::problem::{Answered, Refused};
 use crate::request::{Request, json};
 use crate::resources::begin;
 use crate::state::{App, Demo};
 
 /// `GET /api/demo`.
 #[expect(clippy::unnecessary_wraps, reason = "all handlers have one type")]
-pub(crate) fn available(app: &Arc<App>, _: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn available(app: &Arc<App>, _: &Request) -> Answered {
     Ok(json(&DemoView { available: app.settings.demo.is_some() }))
 }
 
 /// `POST /api/demo`.
-pub(crate) async fn start(app: Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) async fn start(app: Arc<App>, asked: &Request) -> Answered {
     let Some(Demo { project, script, request }) = app.settings.demo.clone() else {
         return Err(Refused::unknown("this server has no demo; `materia demo --ui` starts one"));
     };

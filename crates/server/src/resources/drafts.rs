@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::http::{Response, StatusCode, header};
+use axum::http::{StatusCode, header};
 use materia_app::edit::drafts::{Drafts, NotKept};
 use materia_app::{edit::simulate, edit::try_utility, project, text::grid};
 use materia_compiler::link::{self, Invocation};
@@ -16,7 +15,7 @@ use materia_engine::{PAGE_BYTES, blocking, off_thread};
 use serde_json::{Value, json as data};
 
 use crate::driver;
-use crate::http::problem::Refused;
+use crate::http::problem::{Answered, Refused};
 use crate::projects::Served;
 use crate::projects::pending;
 use crate::request::{Request, json};
@@ -28,31 +27,31 @@ fn drafts_of(app: &App, asked: &Request) -> Result<Drafts, Refused> {
 }
 
 /// `GET /api/drafts`.
-pub(crate) fn drafts(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn drafts(app: &Arc<App>, asked: &Request) -> Answered {
     Ok(json(&DraftList { items: drafts_of(app, asked)?.list()? }))
 }
 
 /// `GET /api/drafts/{id}`.
-pub(crate) fn draft(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn draft(app: &Arc<App>, asked: &Request) -> Answered {
     let found = drafts_of(app, asked)?.get(asked.part("id"))?;
     let none = || Refused::unknown("there is no such draft; GET /api/drafts lists them");
     Ok(json(&found.ok_or_else(none)?))
 }
 
 /// `PUT /api/drafts/{id}`.
-pub(crate) fn keep(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn keep(app: &Arc<App>, asked: &Request) -> Answered {
     let body: DraftBody = asked.json()?;
     let version = version(asked)?;
     kept(drafts_of(app, asked)?.keep(asked.part("id"), version, body))
 }
 
 /// `DELETE /api/drafts/{id}`.
-pub(crate) fn throw_away(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn throw_away(app: &Arc<App>, asked: &Request) -> Answered {
     let version = version(asked)?;
     kept(drafts_of(app, asked)?.drop(asked.part("id"), version))
 }
 
-fn kept(result: Result<DraftKept, NotKept>) -> Result<Response<Body>, Refused> {
+fn kept(result: Result<DraftKept, NotKept>) -> Answered {
     match result {
         Ok(kept) => Ok(json(&kept)),
         Err(NotKept::Failed(failure)) => Err(failure.into()),
@@ -75,7 +74,7 @@ fn version(asked: &Request) -> Result<u64, Refused> {
 }
 
 /// `POST /api/diff`.
-pub(crate) fn diff(_: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn diff(_: &Arc<App>, asked: &Request) -> Answered {
     let DiffBody { from, to } = asked.json()?;
     let found = materia_compiler::diff(&from, &to);
     Ok(json(&found.map_err(|error| {
@@ -88,7 +87,7 @@ pub(crate) fn diff(_: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refu
 }
 
 /// `POST /api/simulate`.
-pub(crate) fn simulate(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn simulate(app: &Arc<App>, asked: &Request) -> Answered {
     let body: WalkBody = asked.json()?;
     let served = app.rooms.only(body.project.as_deref())?;
     let checked = served.project.compile_given(&body.files, Some(&body.loadout));
@@ -110,7 +109,7 @@ pub(crate) fn simulate(app: &Arc<App>, asked: &Request) -> Result<Response<Body>
 }
 
 /// `GET /api/casts/{id}/choices`.
-pub(crate) fn choices(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn choices(app: &Arc<App>, asked: &Request) -> Answered {
     let cast = asked.cast_here(app)?;
     let mut events: Vec<Event> = Vec::new();
     let mut seq = 0;
@@ -136,7 +135,7 @@ pub(crate) fn choices(app: &Arc<App>, asked: &Request) -> Result<Response<Body>,
 }
 
 /// `POST /api/link`.
-pub(crate) fn linked(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn linked(app: &Arc<App>, asked: &Request) -> Answered {
     let body: LinkBody = asked.json()?;
     let served = app.rooms.only(body.project.as_deref())?;
     let (loaded, mut findings) = materia_compiler::load_given(&served.project.sources, &body.files);
@@ -157,7 +156,7 @@ pub(crate) fn linked(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, 
 }
 
 /// `POST /api/utilities/try`.
-pub(crate) async fn tried(app: Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) async fn tried(app: Arc<App>, asked: &Request) -> Answered {
     let TryBody { project, materia, input, consent } = asked.json()?;
     let served = app.rooms.only(project.as_deref())?;
     let place = Arc::clone(&served);

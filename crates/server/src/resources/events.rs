@@ -5,8 +5,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::http::Response;
 use materia_app::Failure;
 use materia_app::views::event_view::Shown;
 use materia_contract::Record;
@@ -14,7 +12,7 @@ use materia_engine::{PAGE_BYTES, blocking};
 use serde_json::Value;
 
 use crate::http::limits::PAGE_BYTES_MAX;
-use crate::http::problem::Refused;
+use crate::http::problem::{Answered, Refused};
 use crate::projects::Cast;
 use crate::request::Request;
 use crate::resources::casts::limit;
@@ -22,7 +20,7 @@ use crate::spill::Spool;
 use crate::state::App;
 
 /// `GET /api/casts/{id}/events`.
-pub(crate) fn events(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn events(app: &Arc<App>, asked: &Request) -> Answered {
     let cast = asked.cast_here(app)?;
     let newest = blocking(cast.journal()).head(&cast.id).map_err(Failure::from)?;
     let newest = newest.map_or(0, |head| head.seq);
@@ -115,7 +113,7 @@ impl Written {
     }
 
     /// The page, and the event with which the next one begins.
-    fn end(mut self, next: Option<u64>) -> Result<Response<Body>, Refused> {
+    fn end(mut self, next: Option<u64>) -> Answered {
         if self.count == 0 {
             self.write(b"{\"items\":[")?;
         }
@@ -167,12 +165,7 @@ fn walk(
     }
 }
 
-fn oldest_first(
-    cast: &Cast,
-    range: (u64, u64),
-    filter: &Filter,
-    mut page: Written,
-) -> Result<Response<Body>, Refused> {
+fn oldest_first(cast: &Cast, range: (u64, u64), filter: &Filter, mut page: Written) -> Answered {
     let mut next = None;
     walk(cast, range, filter, |event| {
         let had_room = page.push(event.text.as_bytes())?;
@@ -190,7 +183,7 @@ fn newest_first(
     (first, last): (u64, u64),
     filter: &Filter,
     (folder, mut page): (&Path, Written),
-) -> Result<Response<Body>, Refused> {
+) -> Answered {
     let mut end = last;
     while end >= first && end > 0 {
         let begin = first.max(end.saturating_sub(STRETCH - 1)).max(1);

@@ -3,15 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use axum::body::Body;
-use axum::http::Response;
 use materia_app::proof::explore::{self, Options};
 use materia_app::{edit::simulate, project};
 use materia_contract::api::{ExploreRequest, ExploreView, ExploreWalk};
 use materia_engine::off_thread;
 
 use crate::http::limits::{EXPLORATION_MAX, EXPLORED_STATES_MAX};
-use crate::http::problem::Refused;
+use crate::http::problem::{Answered, Refused};
 use crate::request::{Request, json};
 use crate::spill::spilled;
 use crate::state::App;
@@ -26,7 +24,7 @@ impl Drop for CancelOnDrop {
 }
 
 /// `POST /api/explore`.
-pub(crate) async fn explore(app: Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) async fn explore(app: Arc<App>, asked: &Request) -> Answered {
     let body: ExploreRequest = asked.json()?;
     let cancelled = Arc::new(AtomicBool::new(false));
     let _guard = CancelOnDrop(Arc::clone(&cancelled));

@@ -2,21 +2,19 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::http::Response;
 use materia_app::{Failure, views as view};
 use materia_contract::CastStatus;
 use materia_contract::api::{CastSummary, Inbox, InboxItem};
 use materia_engine::blocking;
 use tokio::runtime::Handle;
 
-use crate::http::problem::Refused;
+use crate::http::problem::{Answered, Refused};
 use crate::projects::{Cast, Served, ServedProject};
 use crate::request::{Request, json};
 use crate::state::App;
 
 /// `GET /api/inbox`.
-pub(crate) fn inbox(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn inbox(app: &Arc<App>, asked: &Request) -> Answered {
     let mut items = Vec::new();
     let named = asked.query("project");
     for (served, room) in app.rooms.of_meant(named, &Handle::current())?.rooms {

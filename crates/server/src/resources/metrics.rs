@@ -5,19 +5,17 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use axum::body::Body;
-use axum::http::Response;
 use materia_contract::Amount;
 use materia_engine::blocking;
 use tokio::runtime::Handle;
 
 use crate::http::limits::STREAMS_MAX;
-use crate::http::problem::Refused;
+use crate::http::problem::{Answered, Refused};
 use crate::request::{Request, text};
 use crate::state::App;
 
 /// `GET /metrics`.
-pub(crate) fn metrics(app: &Arc<App>, _: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn metrics(app: &Arc<App>, _: &Request) -> Answered {
     Ok(text("text/plain; version=0.0.4", write(app)?))
 }
 

@@ -21,25 +21,21 @@ mod workspace;
 
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::http::Response;
 use materia_contract::api::Name;
 use materia_engine::BoxFuture;
 
-use crate::http::problem::Refused;
+use crate::http::problem::Answered;
 use crate::request::Request;
 use crate::state::App;
-
-type Answer = Result<Response<Body>, Refused>;
 
 /// The code that answers an endpoint.
 pub(crate) enum Handler {
     /// Reads or writes files. It blocks, so it runs off the runtime's threads.
-    Look(fn(&Arc<App>, &Request) -> Answer),
+    Look(fn(&Arc<App>, &Request) -> Answered),
     /// The same with an answer that may be large: only some of them are made at one time.
-    LookAtLarge(fn(&Arc<App>, &Request) -> Answer),
+    LookAtLarge(fn(&Arc<App>, &Request) -> Answered),
     /// Waits for other tasks.
-    Task(fn(Arc<App>, Request) -> BoxFuture<'static, Answer>),
+    Task(fn(Arc<App>, Request) -> BoxFuture<'static, Answered>),
 }
 
 macro_rules! task {

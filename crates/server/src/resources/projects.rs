@@ -3,21 +3,20 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::http::{Response, StatusCode};
+use axum::http::StatusCode;
 use materia_app::project::health;
 use materia_app::{Failure, cast::agents as fleets};
 use materia_contract::api::{AddProject, ProjectItem, Projects};
 use tokio::runtime::Handle;
 
-use crate::http::problem::Refused;
+use crate::http::problem::{Answered, Refused};
 use crate::projects::{Served, served_folders};
 use crate::request::{Request, json, json_as};
 use crate::state::App;
 
 /// `GET /api/projects`.
 #[expect(clippy::unnecessary_wraps, reason = "all handlers have one type")]
-pub(crate) fn list(app: &Arc<App>, _: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn list(app: &Arc<App>, _: &Request) -> Answered {
     let item = |served: &Arc<Served>| {
         let opened = app.rooms.of(served, &Handle::current());
         let listed = opened.and_then(|rooms| {
@@ -33,7 +32,7 @@ pub(crate) fn list(app: &Arc<App>, _: &Request) -> Result<Response<Body>, Refuse
 }
 
 /// `DELETE /api/projects/{project}`.
-pub(crate) fn remove(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn remove(app: &Arc<App>, asked: &Request) -> Answered {
     let removed = app.rooms.remove(asked.part("project"))?;
     note(app)?;
     Ok(json(&removed.item()))
@@ -47,7 +46,7 @@ fn note(app: &App) -> Result<(), Refused> {
 }
 
 /// `POST /api/projects`.
-pub(crate) fn add(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn add(app: &Arc<App>, asked: &Request) -> Answered {
     let body: AddProject = asked.json()?;
     let dir = Path::new(&body.dir);
     if !dir.is_absolute() {
@@ -60,7 +59,7 @@ pub(crate) fn add(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Ref
 }
 
 /// `GET /api/agents`.
-pub(crate) async fn agents(app: Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) async fn agents(app: Arc<App>, asked: &Request) -> Answered {
     let served = app.rooms.only(asked.query("project"))?;
     let (loaded, _) = materia_compiler::load(&served.project.sources);
     let mut warnings = Vec::new();

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::http::{HeaderValue, Response, StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use materia_contract::RefusalCode;
 use materia_contract::api::{Alive, Code, SessionBody, SessionKey};
 
-use crate::http::problem::Refused;
+use crate::http::problem::{Answered, Refused};
 use crate::request::{Request, json, json_as, text};
 use crate::state::App;
 
@@ -19,7 +18,7 @@ fn alive(app: &App) -> Alive {
 const NONCE_CHARS_MAX: usize = 64;
 
 /// `GET /api/health`.
-pub(crate) fn health(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn health(app: &Arc<App>, asked: &Request) -> Answered {
     let Some(nonce) = asked.query("nonce") else { return Ok(json(&alive(app))) };
     let plain = nonce.bytes().all(|byte| byte.is_ascii_alphanumeric());
     if !plain || nonce.len() > NONCE_CHARS_MAX {
@@ -29,7 +28,7 @@ pub(crate) fn health(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, 
 }
 
 /// `POST /api/session`.
-pub(crate) async fn session(app: Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) async fn session(app: Arc<App>, asked: &Request) -> Answered {
     let body: SessionBody = asked.json()?;
     let user = match &asked.caller {
         Some(caller) => caller.user().await,
@@ -50,7 +49,7 @@ pub(crate) async fn session(app: Arc<App>, asked: &Request) -> Result<Response<B
 }
 
 /// `POST /api/session/codes`.
-pub(crate) fn code(app: &Arc<App>, _: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn code(app: &Arc<App>, _: &Request) -> Answered {
     let code = app.access.code().map_err(|error| Refused::usage(error.to_string()))?;
     let url = format!("{}/#code={code}", app.url);
     Ok(json(&Code { code, url }))
@@ -58,14 +57,14 @@ pub(crate) fn code(app: &Arc<App>, _: &Request) -> Result<Response<Body>, Refuse
 
 /// `GET /api/openapi.json`.
 #[expect(clippy::unnecessary_wraps, reason = "all handlers have one type")]
-pub(crate) fn openapi(_: &Arc<App>, _: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn openapi(_: &Arc<App>, _: &Request) -> Answered {
     let schema = materia_compiler::schema("openapi.json").unwrap_or_default();
     Ok(text("application/json", schema.to_owned()))
 }
 
 /// `POST /api/stop`.
 #[expect(clippy::unnecessary_wraps, reason = "all handlers have one type")]
-pub(crate) fn stop(app: &Arc<App>, _: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn stop(app: &Arc<App>, _: &Request) -> Answered {
     app.ending.send_replace(true);
     Ok(json_as(StatusCode::ACCEPTED, &alive(app)))
 }

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::{Body, Bytes};
-use axum::http::{Response, StatusCode};
+use axum::body::Bytes;
+use axum::http::StatusCode;
 use futures_util::StreamExt as _;
 use materia_app::Failure;
 use materia_app::project::place::Work;
@@ -24,7 +24,7 @@ use tokio::sync::{OwnedSemaphorePermit, broadcast};
 use tokio::time::Instant;
 
 use crate::http::limits::{PIECE_BYTES, STREAM_PULSE, STREAMS_MAX};
-use crate::http::problem::Refused;
+use crate::http::problem::{Answered, Refused};
 use crate::http::sse::{self, Gone, SseWriter};
 use crate::projects::{Cast, FOREIGN_POLL_INTERVAL, Served, ServedProject};
 use crate::request::Request;
@@ -64,7 +64,7 @@ fn last_id(asked: &Request) -> Option<&str> {
 }
 
 /// `GET /api/casts/{id}/stream`.
-pub(crate) async fn cast(app: Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) async fn cast(app: Arc<App>, asked: &Request) -> Answered {
     let cast = asked.cast(&app).await?;
     let after = match last_id(asked) {
         Some(id) => {
@@ -217,7 +217,7 @@ fn words(socket: &NodeId, text: &str) -> String {
 }
 
 /// `GET /api/stream`.
-pub(crate) async fn changes(app: Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) async fn changes(app: Arc<App>, asked: &Request) -> Answered {
     let since = last_id(asked).or_else(|| asked.query("from")).map(|id| {
         id.parse::<i64>().map_err(|_| Refused::usage("`from` is none that a stream has named"))
     });

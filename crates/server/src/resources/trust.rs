@@ -3,8 +3,6 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::http::Response;
 use materia_app::cast::act::{self, Sender, Taken};
 use materia_app::cast::prepare::{self, Asked};
 use materia_app::trust::Untrusted;
@@ -14,7 +12,7 @@ use materia_contract::{Do, RefusalCode};
 use tokio::runtime::Handle;
 
 use crate::driver;
-use crate::http::problem::Refused;
+use crate::http::problem::{Answered, Refused};
 use crate::projects::pending::{Named, Waiting, Wanted, item};
 use crate::projects::{Cast, Served};
 use crate::request::{Request, json};
@@ -22,7 +20,7 @@ use crate::resources::cast_request;
 use crate::state::App;
 
 /// `GET /api/trust`.
-pub(crate) fn list(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn list(app: &Arc<App>, asked: &Request) -> Answered {
     let mut items = Vec::new();
     for served in app.rooms.meant(asked.query("project"))? {
         let mut found = app.pending.of(&served.id);
@@ -55,7 +53,7 @@ fn prepared(served: &Served, body: &StartBody) -> Result<Untrusted<prepare::Begi
 }
 
 /// `POST /api/trust`: approves what was shown under a hash, as it is now, and resumes casts that waited for it.
-pub(crate) fn approve(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn approve(app: &Arc<App>, asked: &Request) -> Answered {
     let body: TrustBody = asked.json()?;
     let gone = || {
         Refused::conflict(

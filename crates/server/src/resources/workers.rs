@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::http::Response;
 use materia_app::project::place::NatsJournal;
 use materia_app::{Failure, Project};
 use materia_contract::RunId;
@@ -11,13 +9,13 @@ use materia_contract::api::{SpaceItem, Workers};
 use materia_contract::body::WorkerBody;
 use materia_engine::{Journal as _, ReadError, wait};
 
-use crate::http::problem::Refused;
+use crate::http::problem::Answered;
 use crate::projects::Served;
 use crate::request::{Request, json};
 use crate::state::App;
 
 /// `GET /api/workers`.
-pub(crate) fn workers(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn workers(app: &Arc<App>, asked: &Request) -> Answered {
     let served = app.rooms.meant(asked.query("project"))?;
     let items = served.iter().filter_map(|served| item(served)).collect();
     Ok(json(&Workers { items }))

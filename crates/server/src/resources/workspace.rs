@@ -2,28 +2,27 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::http::{Response, StatusCode};
+use axum::http::StatusCode;
 use materia_app::{Failure, cast::workspace as works, views as view};
 use materia_contract::api::{DropBody, WorkspaceActed};
 use materia_contract::{CastStatus, RefusalCode, RunCreated};
 use materia_engine::blocking;
 
-use crate::http::problem::Refused;
+use crate::http::problem::{Answered, Refused};
 use crate::projects::Cast;
 use crate::request::{Request, json};
 use crate::resources::acts::refuse_foreign;
 use crate::state::App;
 
 /// `GET /api/casts/{id}/workspace`.
-pub(crate) fn workspace(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn workspace(app: &Arc<App>, asked: &Request) -> Answered {
     let cast = asked.cast_here(app)?;
     let (created, _) = begun(&cast)?;
     Ok(json(&works::report(&cast.served.project, &cast.id, &created)?))
 }
 
 /// `GET /api/casts/{id}/workspace/diff`.
-pub(crate) fn diff(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn diff(app: &Arc<App>, asked: &Request) -> Answered {
     let cast = asked.cast_here(app)?;
     let (created, _) = begun(&cast)?;
     let turn = asked.number("turn").map(|seq| view::trees(cast.journal(), &cast.id, seq));
@@ -33,7 +32,7 @@ pub(crate) fn diff(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Re
 }
 
 /// `POST /api/casts/{id}/workspace/apply`.
-pub(crate) fn apply(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn apply(app: &Arc<App>, asked: &Request) -> Answered {
     let cast = asked.cast_here(app)?;
     refuse_foreign(&cast)?;
     let _alone = app.keys.hold_cast_here(&cast.folder());
@@ -43,7 +42,7 @@ pub(crate) fn apply(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, R
 }
 
 /// `POST /api/casts/{id}/workspace/drop`.
-pub(crate) fn discard(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+pub(crate) fn discard(app: &Arc<App>, asked: &Request) -> Answered {
     let DropBody { confirm } = asked.json()?;
     let cast = asked.cast_here(app)?;
     refuse_foreign(&cast)?;
@@ -62,7 +61,7 @@ pub(crate) fn discard(app: &Arc<App>, asked: &Request) -> Result<Response<Body>,
     acted(&cast, &created, message)
 }
 
-fn acted(cast: &Cast, created: &RunCreated, message: String) -> Result<Response<Body>, Refused> {
+fn acted(cast: &Cast, created: &RunCreated, message: String) -> Answered {
     let workspace = works::report(&cast.served.project, &cast.id, created)?;
     Ok(json(&WorkspaceActed { message, workspace }))
 }

@@ -77,7 +77,6 @@ complete -c materia -f -a '(__materia_complete)'
 "#;
 
 /// The script that makes a shell ask, where there is one.
-#[must_use]
 pub fn script(shell: Shell) -> Option<&'static str> {
     let scripts = [(Shell::Bash, BASH), (Shell::Zsh, ZSH), (Shell::Fish, FISH)];
     scripts.into_iter().find(|(of, _)| *of == shell).map(|(_, script)| script)

@@ -50,7 +50,6 @@ pub enum Live {
 
 impl Live {
     /// The live view where a person watches, lines elsewhere; it goes on from the story so far.
-    #[must_use]
     pub fn new(terminal: &Terminal, plan: &Plan, story: Narrator) -> Self {
         if terminal.watched && !terminal.json {
             Self::Screen(Arc::new(Screen::new(plan, story)))
@@ -60,7 +59,6 @@ impl Live {
     }
 
     /// The observer of the run.
-    #[must_use]
     pub fn observer(&self) -> Arc<dyn Observer> {
         match self {
             Self::Plain(plain, _) => plain.clone(),
@@ -93,7 +91,6 @@ pub struct Watching {
 
 impl Watching {
     /// Begins with the story so far.
-    #[must_use]
     pub fn new(terminal: &Terminal, plan: &Plan, story: Narrator) -> Self {
         let live = Live::new(terminal, plan, story);
         let mut drawing = None;

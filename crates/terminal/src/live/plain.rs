@@ -33,7 +33,6 @@ struct Known {
 
 impl Plain {
     /// Tells it to `err`, going on from the story so far.
-    #[must_use]
     pub fn new(err: People, story: Narrator) -> Self {
         Self {
             err,

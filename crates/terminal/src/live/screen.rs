@@ -78,7 +78,6 @@ enum State {
 
 impl Screen {
     /// A view of a run of `plan`, with nothing drawn yet, going on from the story so far.
-    #[must_use]
     pub fn new(plan: &Plan, story: Narrator) -> Self {
         let bars = MultiProgress::new();
         // A wide message is cut at the edge of the terminal.

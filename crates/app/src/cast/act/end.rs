@@ -9,7 +9,7 @@ use materia_engine::{
 };
 
 use super::once::once;
-use crate::{Failure, Found, Project};
+use crate::{Failure, Found, Project, Result};
 
 /// How long a process that drives the cast may take to end it.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -36,7 +36,7 @@ pub struct Waiting {
 
 /// Ends a cast, or asks the process that drives it to end it. `supervisor` is the program that supervises processes of
 /// turns.
-pub fn end(project: &Project, found: Found, supervisor: &Path) -> Result<Ended, Failure> {
+pub fn end(project: &Project, found: Found, supervisor: &Path) -> Result<Ended> {
     let folders = project.folders(&found.root, &found.id);
     let (run, _) = materia_engine::load(found.journal(), &found.id)?;
     refuse_ended(run.phase().status(), &found.id)?;
@@ -58,7 +58,7 @@ pub fn end(project: &Project, found: Found, supervisor: &Path) -> Result<Ended, 
 impl Waiting {
     /// Waits until the process that drives the cast has ended it. It may have reached another end first. If it
     /// released the lease instead, the cast is ended here.
-    pub fn over(self) -> Result<CastReport, Failure> {
+    pub fn over(self) -> Result<CastReport> {
         let Self { who, found, folders, supervisor, mut command } = self;
         let (id, begun) = (&found.id, Instant::now());
         loop {
@@ -84,7 +84,7 @@ impl Waiting {
 }
 
 /// Converts the result of an abort in this process into a message.
-fn ended(id: &RunId, result: Result<(), EngineError>) -> Result<(), Failure> {
+fn ended(id: &RunId, result: Result<(), EngineError>) -> Result<()> {
     match result {
         Err(EngineError::Drive(DriveError::Rejected(why))) => {
             Err(Failure::resolution(format!("cast `{id}`: {why}")))
@@ -100,7 +100,7 @@ fn command() -> Command {
     Command::person(Do::Abort { reason: Some("a person ended it".to_owned()) })
 }
 
-fn refuse_ended(status: CastStatus, id: &RunId) -> Result<(), Failure> {
+fn refuse_ended(status: CastStatus, id: &RunId) -> Result<()> {
     if refusal_of_ended(status).is_some() {
         let word = status.word();
         return Err(Failure::resolution(format!("cast `{id}` has ended already: it is {word}")));

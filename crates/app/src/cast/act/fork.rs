@@ -11,7 +11,7 @@ use materia_kernel::Phase;
 use super::{Held, Looked, Sender, Unfit, unfit};
 use crate::project;
 use crate::text::narrator::Narrator;
-use crate::{Failure, Found};
+use crate::{Failure, Found, Result};
 
 /// A new fork, and whether it continues.
 pub enum Forking {
@@ -26,7 +26,7 @@ const PLACES_MAX: usize = 8;
 
 /// The event at which a cast is forked if the user names none (D71): the event before the turn that failed. A cast
 /// that did not fail has none, and the refusal names the places before its last turns.
-pub fn fork_place(found: &Found) -> Result<u64, Failure> {
+pub fn fork_place(found: &Found) -> Result<u64> {
     let (run, _) = materia_engine::load(found.journal(), &found.id)?;
     let mut places: Vec<(u64, NodeId, u32)> = Vec::new();
     let mut before = 0;
@@ -95,11 +95,7 @@ pub fn fork(
 }
 
 /// Writes the beginning of a fork.
-pub(super) fn write(
-    forked: Forked,
-    found: &Found,
-    id: &RunId,
-) -> Result<(Lease, LoadedRun), Failure> {
+pub(super) fn write(forked: Forked, found: &Found, id: &RunId) -> Result<(Lease, LoadedRun)> {
     let lease = blocking(found.journal()).claim(id)?;
     let failed =
         |error: AppendError| Failure::storage(format!("cast `{id}` cannot begin: {error}"));

@@ -29,7 +29,7 @@ use crate::cast::prepare::{self, GoingOn};
 use crate::options::Contradiction;
 use crate::project::{self, Found, Project};
 use crate::trust::Untrusted;
-use crate::{Failure, RunOptions};
+use crate::{Failure, Result, RunOptions};
 use tell::{Telling, tell};
 
 /// Result of a command.
@@ -177,7 +177,7 @@ enum Place {
 
 impl Hold {
     /// Everything was asked: the run goes on as it came through the gate. A fork is written now.
-    pub fn go_on(self, loaded: LoadedRun) -> Result<Going, Failure> {
+    pub fn go_on(self, loaded: LoadedRun) -> Result<Going> {
         let Self { found, what, sender, place, .. } = self;
         let (lease, loaded) = match place {
             Place::There(lease) => (lease, loaded),
@@ -201,7 +201,6 @@ impl Held {
     }
 
     /// Whether a turn, or a cast that rested, would have to start after this.
-    #[must_use]
     pub fn starts_something(&self) -> bool {
         let run = match &self.run {
             Looked::There(_, loaded) => loaded.run(),
@@ -211,11 +210,7 @@ impl Held {
     }
 
     /// Notes what is done to the cast, and carries nothing on (D59). Nothing runs, so nothing has to be trusted.
-    pub fn note(
-        self,
-        project: &Project,
-        supervisor: &Path,
-    ) -> Result<(Noted, Box<CastReport>), Failure> {
+    pub fn note(self, project: &Project, supervisor: &Path) -> Result<(Noted, Box<CastReport>)> {
         let Self { found: Found { root, journal, id }, run, what, sender } = self;
         let Looked::There(lease, loaded) = run else {
             return Err(Failure::resolution(format!("cast `{id}` is not written yet")));
@@ -233,7 +228,7 @@ impl Held {
         self,
         project: &Project,
         options: &RunOptions,
-    ) -> Result<(Untrusted<GoingOn>, Hold), Failure> {
+    ) -> Result<(Untrusted<GoingOn>, Hold)> {
         let Self { found, run, what, sender } = self;
         let (loaded, place) = match run {
             Looked::There(lease, loaded) => (*loaded, Place::There(lease)),
@@ -252,12 +247,7 @@ impl Held {
 }
 
 /// Records a refusal in a cast that no process drives: a retry with the same command id gets the same answer.
-pub fn refuse(
-    project: &Project,
-    found: &Found,
-    command: Command,
-    supervisor: &Path,
-) -> Result<(), Failure> {
+pub fn refuse(project: &Project, found: &Found, command: Command, supervisor: &Path) -> Result<()> {
     let folders = project.folders(&found.root, &found.id);
     let lease = blocking(found.journal()).claim(&found.id)?;
     let asked = (command, supervisor);
@@ -281,7 +271,7 @@ fn rejection(run: &Run, what: &Do) -> Option<String> {
 }
 
 /// A run keeps the settings it began with; to ask for others is to misunderstand it.
-fn refuse_changes(options: &RunOptions, created: &RunCreated, what: &Do) -> Result<(), Failure> {
+fn refuse_changes(options: &RunOptions, created: &RunCreated, what: &Do) -> Result<()> {
     if options.virtual_time && !created.virtual_time {
         return Err(Contradiction::RealTime.into());
     }

@@ -8,8 +8,8 @@ use materia_engine::{Clock as _, DriveError, EngineError, Lease, SystemClock, bl
 use materia_kernel::{Input, Phase, Run};
 
 use super::once::once;
-use crate::Failure;
 use crate::project::place::CastJournal;
+use crate::{Failure, Result};
 
 /// Result of recording a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(super) fn note(
     lease: &Lease,
     run: &Run,
     command: Command,
-) -> Result<Noted, Failure> {
+) -> Result<Noted> {
     if starts_something(run, &command.what) {
         blocking(&**journal).post(run.id(), &command)?;
         return Ok(Noted::Left);

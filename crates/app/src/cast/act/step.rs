@@ -4,14 +4,13 @@
 use materia_contract::{Do, NodeId, Pace};
 use materia_kernel::{Question, Run, paused, question, questions};
 
-use crate::Failure;
+use crate::{Failure, Result};
 
 /// The least of a question's hash that names it.
 const HASH_CHARS_MIN: usize = 8;
 
 /// Whether this command resumes a cast that no process drives (D59). Every other command is applied or stored, and the
 /// cast is not resumed.
-#[must_use]
 pub fn carries_on(what: &Do) -> bool {
     match what {
         Do::Approve { .. }
@@ -38,7 +37,6 @@ pub fn carries_on(what: &Do) -> bool {
 }
 
 /// The command for a cast that another process runs: `resume` becomes a change of its pace.
-#[must_use]
 pub fn where_driven(what: Do) -> Do {
     if let Do::Resume { pace } = what {
         return Do::Mode { value: pace.unwrap_or(Pace::Auto) };
@@ -47,7 +45,6 @@ pub fn where_driven(what: Do) -> Do {
 }
 
 /// The question that a step answers, by its hash.
-#[must_use]
 pub fn answers(what: &Do) -> Option<(&NodeId, &str)> {
     if let Do::Approve { node, hash: Some(hash) }
     | Do::Deny { node, hash: Some(hash), .. }
@@ -59,7 +56,7 @@ pub fn answers(what: &Do) -> Option<(&NodeId, &str)> {
 }
 
 /// A person's yes to what a socket asks, or to the only one that asks.
-pub fn approve(run: &Run, node: Option<&str>, shown: Option<&str>) -> Result<Do, Failure> {
+pub fn approve(run: &Run, node: Option<&str>, shown: Option<&str>) -> Result<Do> {
     let (node, hash) = meant(run, node, shown)?;
     Ok(Do::Approve { node, hash })
 }
@@ -71,7 +68,7 @@ pub fn deny(
     shown: Option<&str>,
     reason: Option<String>,
     route: bool,
-) -> Result<Do, Failure> {
+) -> Result<Do> {
     let (node, hash) = meant(run, node, shown)?;
     let reason = reason.filter(|reason| !reason.trim().is_empty());
     Ok(Do::Deny { node, hash, reason, route })
@@ -91,7 +88,7 @@ pub fn trigger(
 }
 
 /// The end of a conversation with a multi-turn socket, or with the only one that waits.
-pub fn finish(run: &Run, node: Option<&str>) -> Result<Do, Failure> {
+pub fn finish(run: &Run, node: Option<&str>) -> Result<Do> {
     let waiting: Vec<&NodeId> = paused(run).collect();
     if node.is_none() && waiting.len() > 1 {
         return Err(several(&waiting));
@@ -100,11 +97,7 @@ pub fn finish(run: &Run, node: Option<&str>) -> Result<Do, Failure> {
 }
 
 /// The socket that is meant, and its newest question.
-fn meant(
-    run: &Run,
-    node: Option<&str>,
-    shown: Option<&str>,
-) -> Result<(NodeId, Option<String>), Failure> {
+fn meant(run: &Run, node: Option<&str>, shown: Option<&str>) -> Result<(NodeId, Option<String>)> {
     let node = match node {
         Some(node) => NodeId::new(node),
         None => only(run)?,
@@ -114,7 +107,7 @@ fn meant(
 }
 
 /// The only socket that asks something. What was refused already comes second.
-fn only(run: &Run) -> Result<NodeId, Failure> {
+fn only(run: &Run) -> Result<NodeId> {
     let all: Vec<Question<'_>> = questions(run).collect();
     let open: Vec<&NodeId> = all.iter().filter(|it| !it.denied).map(|it| it.node).collect();
     let any: Vec<&NodeId> = all.iter().map(|it| it.node).collect();

@@ -8,7 +8,7 @@ use materia_engine::{ClaimError, Delivered, blocking, look_after, refusal_of_end
 use materia_kernel::Run;
 
 use super::{Sender, rejection, step};
-use crate::{Failure, Found};
+use crate::{Failure, Found, Result};
 
 /// Timeout for the receipt of a command that was sent to another process.
 const RECEIPT_PATIENCE: Duration = Duration::from_secs(5);
@@ -62,7 +62,7 @@ pub(super) fn tell<E: From<Failure>>(
     Ok(Telling::Told(Told { cast_id: found.id.clone(), told: true, events }))
 }
 
-fn delivered(found: &Found, id: &CommandId) -> Result<Option<Delivered>, Failure> {
+fn delivered(found: &Found, id: &CommandId) -> Result<Option<Delivered>> {
     let begun = Instant::now();
     while begun.elapsed() < RECEIPT_PATIENCE {
         if let Some(delivered) = wait(look_after(found.journal(), &found.id, id))? {

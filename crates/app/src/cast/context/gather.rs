@@ -7,7 +7,7 @@ use materia_contract::{Behavior, Event, EventBody, Node, NodeId, TurnCompleted, 
 use serde_json::{Map, Value};
 
 use super::files;
-use crate::failure::Failure;
+use crate::Result;
 use crate::project::Found;
 use crate::text::narrator::Narrator;
 
@@ -44,7 +44,7 @@ pub(super) struct Text {
 }
 
 /// Gathers the results of a cast; `folder` is the folder of the cast.
-pub(super) fn gather(found: &Found, folder: &Path) -> Result<Gathered, Failure> {
+pub(super) fn gather(found: &Found, folder: &Path) -> Result<Gathered> {
     let mut walk = Walk::new(folder);
     Narrator::walk(found.journal(), &found.id, |story, event| walk.note(story, event))?;
     Ok(walk.gathered)

@@ -15,7 +15,7 @@ use materia_contract::NodeId;
 use materia_kernel::Phase;
 use serde_json::{Map, Value, json};
 
-use crate::failure::Failure;
+use crate::Result;
 use crate::project::Found;
 use gather::{Gathered, Handoff, Text};
 use limits::{TextLimits, Truncations, encoded_len};
@@ -54,7 +54,7 @@ const _: () = assert!(
 );
 
 /// The context of a cast that is there.
-pub fn context(found: &Found) -> Result<Value, Failure> {
+pub fn context(found: &Found) -> Result<Value> {
     // The fold checks the chain; the walk then only reads what was checked.
     let (run, _) = materia_engine::load(found.journal(), &found.id)?;
     let folder = found.root.join(found.id.as_str());

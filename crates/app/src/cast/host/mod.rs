@@ -100,7 +100,6 @@ pub enum Submitted {
 
 impl Host {
     /// A host without runs. It polls on `ears`, a runtime on which no task may block on a disk.
-    #[must_use]
     pub fn new(
         journal: Arc<dyn Journal>,
         observer: Arc<dyn Observer>,
@@ -114,19 +113,16 @@ impl Host {
     }
 
     /// The runs that are driven here.
-    #[must_use]
     pub fn runs(&self) -> Vec<RunId> {
         self.shared.driven().keys().cloned().collect()
     }
 
     /// Begins a run and drives it, in a task of its own.
-    #[must_use]
     pub fn begin(&self, id: RunId, created: RunCreated, setting: Setting) -> Underway {
         Underway::spawn(id.clone(), self.begin_here(id, created, setting))
     }
 
     /// The same, driven by the task that awaits it.
-    #[must_use]
     pub fn begin_here(
         &self,
         id: RunId,
@@ -145,7 +141,6 @@ impl Host {
 
     /// Does what a command asks to a run whose lease the caller holds and that was read under it, and drives it, in a
     /// task of its own.
-    #[must_use]
     pub fn carry_on(
         &self,
         lease: Lease,
@@ -158,7 +153,6 @@ impl Host {
     }
 
     /// The same, driven by the task that awaits it.
-    #[must_use]
     pub fn carry_on_here(
         &self,
         lease: Lease,
@@ -207,7 +201,6 @@ impl Host {
     }
 
     /// Asks a run that is driven here to stop in good order. Says whether it is driven here.
-    #[must_use]
     pub fn ask_to_stop(&self, id: &RunId, message: &str) -> bool {
         let stop = Do::Stop { message: Some(message.to_owned()) };
         let driven = self.shared.driven();
@@ -226,7 +219,6 @@ impl Host {
     }
 
     /// Follows a run after event `after`, whichever process drives it: every event, in order, once.
-    #[must_use]
     pub fn follow(&self, id: &RunId, after: u64) -> Tail {
         self.shared.journal.tail(id, after)
     }

@@ -6,8 +6,8 @@ use serde_json::Map;
 
 use super::{Origin, Ready};
 use crate::cast::context as cast_context;
-use crate::failure::Failure;
 use crate::project::{self, Checked, Found, Project};
+use crate::{Failure, Result};
 
 /// Maximum faults that the message about a refused link names.
 const FAULTS_TOLD_MAX: usize = 5;
@@ -25,7 +25,7 @@ pub struct Linking {
 }
 
 /// Composes the targets and finds the cast to continue from, with every fault at once.
-pub fn link(project: &Project, asked: Invocation) -> Result<Linking, Failure> {
+pub fn link(project: &Project, asked: Invocation) -> Result<Linking> {
     let (loaded, found) = materia_compiler::load(&project.sources);
     let (linked, mut more) = materia_compiler::link::link(&loaded, &asked);
     let wanted = asked.from.as_deref().and_then(|id| RunId::parse(id).ok());
@@ -42,7 +42,7 @@ pub fn link(project: &Project, asked: Invocation) -> Result<Linking, Failure> {
 
 impl Linking {
     /// The virtual loadout, ready to be cast; refused with every fault where there is one.
-    pub fn ready(self) -> Result<Ready, Failure> {
+    pub fn ready(self) -> Result<Ready> {
         let Self { checked: Checked { loaded, findings, made }, previous, asked } = self;
         let Linked { compiled, mut link } = match made {
             Some(linked) if !project::has_errors(&findings) => linked,
@@ -64,7 +64,7 @@ impl Linking {
 }
 
 /// The cast to continue from, or why it is not there.
-fn earlier(project: &Project, wanted: &RunId) -> Result<Result<Found, String>, Failure> {
+fn earlier(project: &Project, wanted: &RunId) -> Result<Result<Found, String>> {
     match project.find_configured(wanted) {
         Ok(found) => Ok(Ok(found)),
         Err(Failure::Refused(refused)) if refused.refusal.code == RefusalCode::Resolution => {

@@ -27,7 +27,6 @@ use serde_json::{Map, Value};
 
 use crate::cast::agents::{self, Answering, Answers, Asking, Chosen};
 use crate::cast::workspace::{self, Wanted};
-use crate::failure::Failure;
 use crate::options::{Contradiction, Named, RunOptions};
 use crate::project::cast_id;
 use crate::project::health;
@@ -36,6 +35,7 @@ use crate::project::profile;
 use crate::project::{self, Project};
 use crate::text::sanitize;
 use crate::trust::{Begins, Begun, Gate, Runs, Starts, Trusted, Untrusted, Watch};
+use crate::{Failure, Result};
 pub use link::{Linking, link};
 
 /// Request for a cast.
@@ -120,7 +120,6 @@ impl Runs for GoingOn {
 
 impl GoingOn {
     /// How it began, as its journal has it.
-    #[must_use]
     pub fn created(&self) -> &RunCreated {
         &self.created
     }
@@ -156,7 +155,7 @@ pub struct Beginning {
 }
 
 /// Refuses options that do not go together.
-pub fn refuse_options(options: &RunOptions) -> Result<(), Failure> {
+pub fn refuse_options(options: &RunOptions) -> Result<()> {
     if options.virtual_time && options.script.is_none() {
         return Err(Contradiction::VirtualTimeWithoutScript.into());
     }
@@ -164,7 +163,7 @@ pub fn refuse_options(options: &RunOptions) -> Result<(), Failure> {
 }
 
 /// Agents that are asked for nothing make something up. A graph of programs alone needs no request.
-fn refuse_nothing_asked(asked: &Asked<'_>, plan: &Plan) -> Result<(), Failure> {
+fn refuse_nothing_asked(asked: &Asked<'_>, plan: &Plan) -> Result<()> {
     let shown = plan.nodes.values().any(|node| matches!(node.behavior, Behavior::Agent { .. }));
     if shown && asked.request.trim().is_empty() && !asked.options.no_request {
         return Err(Contradiction::NoRequest(plan.loadout.clone()).into());
@@ -173,7 +172,7 @@ fn refuse_nothing_asked(asked: &Asked<'_>, plan: &Plan) -> Result<(), Failure> {
 }
 
 /// Prepares a cast of what was compiled. Nothing is written yet, and nothing has run.
-pub fn cast(asked: &Asked<'_>, ready: Ready) -> Result<Untrusted<Beginning>, Failure> {
+pub fn cast(asked: &Asked<'_>, ready: Ready) -> Result<Untrusted<Beginning>> {
     let (project, options) = (asked.project, asked.options);
     refuse_options(options)?;
     let Ready { loaded, compiled, origin } = ready;
@@ -241,7 +240,7 @@ pub fn going_on(
     project: &Project,
     run: LoadedRun,
     options: &RunOptions,
-) -> Result<Untrusted<GoingOn>, Failure> {
+) -> Result<Untrusted<GoingOn>> {
     let (id, before) = (run.run().id().clone(), run.run().agents().clone());
     let kept = run.run().created().cloned();
     let kept = kept.ok_or_else(|| Failure::storage(format!("cast `{id}` has no beginning")))?;
@@ -305,7 +304,7 @@ impl Prepared {
     }
 
     /// Who answers each socket. Programs are asked for their versions.
-    fn answerers(&self, watch: &Watch, supervisor: &Path) -> Result<Answerers, Failure> {
+    fn answerers(&self, watch: &Watch, supervisor: &Path) -> Result<Answerers> {
         watch
             .agents(&self.chosen.agents())
             .map_err(|why| Failure::trust(format!("{why}; nothing ran")))?;
@@ -315,18 +314,18 @@ impl Prepared {
 
 impl Trusted<GoingOn> {
     /// Who answers each socket. Programs are asked for their versions.
-    pub fn answerers(&self, supervisor: &Path) -> Result<Answerers, Failure> {
+    pub fn answerers(&self, supervisor: &Path) -> Result<Answerers> {
         self.prepared.answerers(&self.watch(self.starts()), supervisor)
     }
 
     /// The cast goes on: what its plan needs is put in place.
-    pub fn go_on(&self, warnings: &mut Vec<String>) -> Result<(), Failure> {
+    pub fn go_on(&self, warnings: &mut Vec<String>) -> Result<()> {
         self.prepared.note((&self.id, &self.created), &self.watch(self.starts()), warnings);
         self.ready(warnings)
     }
 
     /// The same without a note that it may go on here again.
-    pub(crate) fn ready(&self, warnings: &mut Vec<String>) -> Result<(), Failure> {
+    pub(crate) fn ready(&self, warnings: &mut Vec<String>) -> Result<()> {
         profile::still_ready(self.prepared.loaded.shelf(), &self.prepared.plan, warnings)?;
         warn_of_bounds(&self.created, warnings);
         Ok(())
@@ -335,12 +334,12 @@ impl Trusted<GoingOn> {
 
 impl Trusted<Beginning> {
     /// Who answers each socket. Programs are asked for their versions.
-    pub fn answerers(&self, supervisor: &Path) -> Result<Answerers, Failure> {
+    pub fn answerers(&self, supervisor: &Path) -> Result<Answerers> {
         self.prepared.answerers(&self.watch(self.starts()), supervisor)
     }
 
     /// The cast may begin: its journal, with all that its plan needs in place.
-    pub fn open(&self, warnings: &mut Vec<String>) -> Result<Arc<dyn CastJournal>, Failure> {
+    pub fn open(&self, warnings: &mut Vec<String>) -> Result<Arc<dyn CastJournal>> {
         self.prepared.note((&self.id, &self.created), &self.watch(self.starts()), warnings);
         let scripts = materia_compiler::needed_scripts(&self.prepared.loaded, &self.created.plan);
         profile::ready(self.prepared.loaded.shelf(), &scripts, warnings)?;
@@ -351,7 +350,7 @@ impl Trusted<Beginning> {
     }
 
     /// The cast as it begins with these agents. Its workspace is made here, where it has one of its own.
-    pub fn created(&self, agents: Answerers) -> Result<RunCreated, Failure> {
+    pub fn created(&self, agents: Answerers) -> Result<RunCreated> {
         let created = RunCreated { agents, ..self.created.clone() };
         let Some(own) = &self.own else { return Ok(created) };
         let workspace = Some(own.make(&self.project, &self.id)?);
@@ -395,7 +394,7 @@ fn refuse_doc_root(
     mode: GlobalMode,
     (project, loaded): (&Project, &Loaded),
     plan: &Plan,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let unfit = match mode {
         GlobalMode::Planning => materia_compiler::unfit_doc_root(loaded, &plan.doc_root),
         GlobalMode::Implementation => None,

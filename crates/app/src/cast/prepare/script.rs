@@ -5,9 +5,9 @@ use std::path::Path;
 use materia_contract::script::Script;
 use materia_contract::{MOCK, Plan, ScriptBinding};
 
-use crate::failure::Failure;
 use crate::options::{Contradiction, Named, RunOptions};
 use crate::text::sanitize;
+use crate::{Failure, Result};
 
 /// Reads the script, and refuses options that do not go together or cannot be served.
 pub(super) fn read(
@@ -15,7 +15,7 @@ pub(super) fn read(
     options: &RunOptions,
     virtual_time: bool,
     plan: &Plan,
-) -> Result<Option<Script>, Failure> {
+) -> Result<Option<Script>> {
     let load = |named: &Named<'_>| {
         materia_runners::load(&named.full).map_err(|error| Failure::usage(named.told(&error)))
     };
@@ -38,7 +38,7 @@ pub(super) fn read(
 }
 
 /// Refuses a script that does not fit the plan, and puts its timeline in order.
-fn fit(script: &mut Script, virtual_time: bool, plan: &Plan) -> Result<(), Failure> {
+fn fit(script: &mut Script, virtual_time: bool, plan: &Plan) -> Result<()> {
     if !script.timeline.is_empty() && !virtual_time {
         return Err(Contradiction::TimelineInRealTime.into());
     }

@@ -4,19 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use materia_contract::body::{Cleaned, CleanedItem};
 use materia_contract::time::Micros;
-use materia_contract::{BlobHash, CastStatus, OfTurn, RunId};
-use materia_engine::{Journal, PAGE_BYTES, blocking};
+use materia_contract::{BlobHash, CastStatus, RunId};
+use materia_engine::{Journal, blocking, named_by};
 use materia_journal::FileBlobs;
 use materia_safe_fs::Folder;
 use materia_workspace::{Listed, Opened, Place};
 
 use super::{failure, result};
-use crate::failure::Failure;
 use crate::project::Project;
+use crate::{Failure, Result};
 
 /// Removes workspaces, branches and refs of completed or aborted casts of a project that nothing needs any more, and
 /// temporary folders. A branch that is not merged stays, and so does a cast that can go on.
-pub fn clean(project: &Project, ended_before: Micros, dry_run: bool) -> Result<Cleaned, Failure> {
+pub fn clean(project: &Project, ended_before: Micros, dry_run: bool) -> Result<Cleaned> {
     let mut cleaned = Cleaned { dry_run, ..Cleaned::default() };
     if let Some(state_dir) = project.state_dir.clone() {
         let listed = materia_workspace::list(&state_dir).map_err(|fault| failure(&fault))?;
@@ -65,11 +65,7 @@ pub fn clean(project: &Project, ended_before: Micros, dry_run: bool) -> Result<C
 
 /// Removes transcripts of agents whose casts ended long enough ago. One that another cast has too, such as a fork,
 /// stays as long as that one.
-fn old_transcripts(
-    project: &Project,
-    before: Micros,
-    cleaned: &mut Cleaned,
-) -> Result<(), Failure> {
+fn old_transcripts(project: &Project, before: Micros, cleaned: &mut Cleaned) -> Result<()> {
     for (root, journal) in project.journals()? {
         // Nothing is removed from servers: they deny it.
         if journal.is_foreign() || journal.is_remote() {
@@ -111,37 +107,23 @@ fn old_transcripts(
 }
 
 /// When the last event of a cast came, and the transcripts that its turns left.
-fn transcripts(
-    journal: &dyn Journal,
-    id: &RunId,
-) -> Result<(Micros, Vec<(String, BlobHash)>), Failure> {
-    let (mut last, mut found, mut after) = (0, Vec::new(), 0);
-    loop {
-        let page = blocking(journal).read(id, after, PAGE_BYTES)?;
-        for record in &page.records {
-            (after, last) = (record.seq, record.ts);
-            if !matches!(record.kind.as_str(), "turn.completed" | "turn.failed") {
-                continue;
-            }
-            let Ok(event) = record.event() else { continue };
-            let report = match event.body.of_turn() {
-                Some(OfTurn::Completed(data)) => &data.report,
-                Some(OfTurn::Failed(data)) => &data.report,
-                Some(OfTurn::Started(_) | OfTurn::Interrupted(_)) | None => continue,
-            };
-            let transcript = report.transcript.as_ref();
-            found.extend(
-                transcript.and_then(|it| Some((it.path.clone(), BlobHash::parse(&it.hash)?))),
-            );
+fn transcripts(journal: &dyn Journal, id: &RunId) -> Result<(Micros, Vec<(String, BlobHash)>)> {
+    let (mut last, mut found) = (0, Vec::new());
+    for record in blocking(journal).behind(id, 0) {
+        let record = record?;
+        last = record.ts;
+        if !matches!(record.kind.as_str(), "turn.completed" | "turn.failed") {
+            continue;
         }
-        if page.end {
-            return Ok((last, found));
-        }
+        let Ok(event) = record.event() else { continue };
+        let left = named_by(&event).into_iter().filter(|left| left.is_transcript);
+        found.extend(left.filter_map(|left| Some((left.path, BlobHash::parse(&left.hash)?))));
     }
+    Ok((last, found))
 }
 
 /// How a cast ended, where it ended long enough ago. One of a foreign journal is left alone.
-fn ended(project: &Project, id: &RunId, before: Micros) -> Result<Option<CastStatus>, Failure> {
+fn ended(project: &Project, id: &RunId, before: Micros) -> Result<Option<CastStatus>> {
     let Ok(found) = project.find(id) else { return Ok(None) };
     if found.is_foreign() {
         return Ok(None);
@@ -163,7 +145,7 @@ struct Leftover<'a> {
 }
 
 impl Leftover<'_> {
-    fn clean(self, status: CastStatus, cleaned: &mut Cleaned) -> Result<(), Failure> {
+    fn clean(self, status: CastStatus, cleaned: &mut Cleaned) -> Result<()> {
         let Some(repository) = self.repository else { return Ok(()) };
         let branch = materia_workspace::published(repository, self.id.as_str());
         let branch = branch.map_err(|fault| failure(&fault))?;
@@ -227,7 +209,7 @@ fn is_unchanged(workspace: &materia_workspace::Workspace) -> bool {
         && workspace.diff(base, &look.tree, none).is_ok_and(|diff| diff.files.is_empty())
 }
 
-fn remove(place: &Place) -> Result<(), Failure> {
+fn remove(place: &Place) -> Result<()> {
     match materia_workspace::open(place).map_err(|fault| failure(&fault))? {
         Opened::Here(workspace) | Opened::CheckoutGone(workspace) => {
             workspace.remove().map_err(|fault| failure(&fault))

@@ -15,8 +15,8 @@ use materia_workspace::{
 
 use super::stored::Stored;
 use super::{base_of, failure};
-use crate::failure::Failure;
 use crate::project::{Project, StandIn};
+use crate::{Failure, Result};
 
 /// The mark of a cast whose result a person has dropped.
 const DROPPED: &str = "dropped";
@@ -24,7 +24,7 @@ const DROPPED: &str = "dropped";
 impl Project {
     /// The same project for a cast whose repository is elsewhere. `below` is the path of the cast's project below the
     /// top of that repository.
-    pub(crate) fn with_stand_in(&self, id: &RunId, below: &str) -> Result<Self, Failure> {
+    pub(crate) fn with_stand_in(&self, id: &RunId, below: &str) -> Result<Self> {
         let (Some(state), Some(journal)) = (&self.state_dir, self.remote()?) else {
             return Err(Failure::resolution("a workspace of its own needs a state folder"));
         };
@@ -53,7 +53,7 @@ pub(crate) fn begun(
     journal: &Arc<NatsJournal>,
     id: &RunId,
     place: &Place,
-) -> Result<Arc<dyn StoresFiles>, Failure> {
+) -> Result<Arc<dyn StoresFiles>> {
     let from = From { project, journal };
     let workspace = match materia_workspace::open(place).map_err(|fault| failure(&fault))? {
         Opened::Here(workspace) => workspace,
@@ -71,7 +71,7 @@ pub(crate) fn arrive(
     journal: &Arc<NatsJournal>,
     run: &Run,
     place: &Place,
-) -> Result<Option<Arc<dyn StoresFiles>>, Failure> {
+) -> Result<Option<Arc<dyn StoresFiles>>> {
     let from = From { project, journal };
     let (Some(created), Some(files)) = (run.created(), run.files()) else { return Ok(None) };
     let Some(own) = &created.workspace else { return Ok(None) };
@@ -113,7 +113,7 @@ pub(crate) fn arrive(
 }
 
 /// The workspace at a place, if it is there.
-fn present(place: &Place) -> Result<Option<Workspace>, Failure> {
+fn present(place: &Place) -> Result<Option<Workspace>> {
     Ok(match materia_workspace::open(place).map_err(|fault| failure(&fault))? {
         Opened::Here(workspace) | Opened::CheckoutGone(workspace) => Some(workspace),
         Opened::Gone => None,
@@ -122,7 +122,7 @@ fn present(place: &Place) -> Result<Option<Workspace>, Failure> {
 
 impl From<'_> {
     /// Notes that the files are worked on here, and stores them if that was not done yet.
-    fn hold(&self, id: &RunId, workspace: &Workspace) -> Result<Arc<dyn StoresFiles>, Failure> {
+    fn hold(&self, id: &RunId, workspace: &Workspace) -> Result<Arc<dyn StoresFiles>> {
         let at = wait(self.journal.files_at(id))?;
         if at.mark.is_empty() || workspace.mark().as_deref() != Some(&at.mark) {
             let mark = self.journal.nonce();
@@ -142,7 +142,7 @@ impl From<'_> {
     }
 
     /// The packs of a cast. A fork that nobody has worked on yet has those of its original.
-    fn packs(&self, id: &RunId, created: &RunCreated) -> Result<(RunId, Vec<StoredPack>), Failure> {
+    fn packs(&self, id: &RunId, created: &RunCreated) -> Result<(RunId, Vec<StoredPack>)> {
         let (mut id, mut fork) = (id.clone(), created.fork.clone());
         loop {
             let packs = wait(self.journal.packs(&id))?;
@@ -158,7 +158,7 @@ impl From<'_> {
     }
 
     /// The repository that takes the packs, with the base of the cast.
-    fn repository(&self, own: &OwnWorkspace) -> Result<Repository, Failure> {
+    fn repository(&self, own: &OwnWorkspace) -> Result<Repository> {
         let Project { dir, state_dir, stand_in, .. } = self.project;
         let (Some(stand_in), Some(state)) = (stand_in, state_dir) else {
             return Repository::open(dir).map_err(|fault| failure(&fault));
@@ -170,7 +170,7 @@ impl From<'_> {
     }
 
     /// Fetches the history of a base, and before it that of the bases that it needs.
-    fn fetch_base(&self, bases: &Bases, commit: &str) -> Result<(), Failure> {
+    fn fetch_base(&self, bases: &Bases, commit: &str) -> Result<()> {
         let has = |commit: &str| bases.has(commit).map_err(|fault| failure(&fault));
         let (mut open, mut opened) = (vec![commit.to_owned()], Vec::new());
         while let Some(commit) = open.last().cloned() {
@@ -203,7 +203,7 @@ impl From<'_> {
     }
 
     /// Fetches the packs that a repository does not have.
-    fn fetch(&self, repository: &Repository, packs: &[StoredPack]) -> Result<(), Failure> {
+    fn fetch(&self, repository: &Repository, packs: &[StoredPack]) -> Result<()> {
         for stored in packs {
             let ids: Vec<String> = stored.ids.iter().chain(&stored.set_up).cloned().collect();
             if !repository.has(&ids).map_err(|fault| failure(&fault))? {
@@ -215,7 +215,7 @@ impl From<'_> {
     }
 
     /// A blob; its hash is checked.
-    fn blob(&self, hash: &str) -> Result<Vec<u8>, Failure> {
+    fn blob(&self, hash: &str) -> Result<Vec<u8>> {
         let unknown = || Failure::storage("a pack of files: its hash cannot be read");
         let hash = BlobHash::parse(hash).ok_or_else(unknown)?;
         let bytes = wait(self.journal.blobs().get(hash));
@@ -225,11 +225,7 @@ impl From<'_> {
 
 /// Brings the files of a cast that was worked on elsewhere into the user's repository: its trees, and its branch if
 /// it is published.
-pub(super) fn bring_home(
-    project: &Project,
-    id: &RunId,
-    created: &RunCreated,
-) -> Result<(), Failure> {
+pub(super) fn bring_home(project: &Project, id: &RunId, created: &RunCreated) -> Result<()> {
     if created.workspace.is_none() {
         return Ok(());
     }
@@ -258,7 +254,7 @@ pub(super) fn bring_home(
 }
 
 /// The result was dropped here, and is not brought home again.
-pub(super) fn dropped(project: &Project, id: &RunId) -> Result<(), Failure> {
+pub(super) fn dropped(project: &Project, id: &RunId) -> Result<()> {
     if let Some(journal) = project.remote()? {
         let at = wait(journal.files_at(id))?;
         wait(journal.set_files_at(id, DROPPED, &at))?;
@@ -267,7 +263,7 @@ pub(super) fn dropped(project: &Project, id: &RunId) -> Result<(), Failure> {
 }
 
 /// Refuses to begin again from the base where the files of the last event are stored.
-pub(super) fn refuse_anew(project: &Project, id: &RunId) -> Result<(), Failure> {
+pub(super) fn refuse_anew(project: &Project, id: &RunId) -> Result<()> {
     let Some(journal) = project.remote()? else { return Ok(()) };
     if wait(journal.packs(id))?.is_empty() {
         return Ok(());
@@ -278,7 +274,7 @@ pub(super) fn refuse_anew(project: &Project, id: &RunId) -> Result<(), Failure> 
 }
 
 /// The commit of a published branch.
-fn published(journal: &dyn Journal, id: &RunId) -> Result<Option<String>, Failure> {
+fn published(journal: &dyn Journal, id: &RunId) -> Result<Option<String>> {
     let Some(head) = blocking(journal).head(id)? else { return Ok(None) };
     // It is published in the decision that completes the run.
     let page = blocking(journal).read(id, head.seq.saturating_sub(8), PAGE_BYTES)?;

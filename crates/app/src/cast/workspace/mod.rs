@@ -17,6 +17,7 @@ use materia_nats::NatsJournal;
 use materia_runners::StoresFiles;
 use materia_workspace::{Base, Look, Opened, Place, Source};
 
+use crate::Result;
 use crate::failure::{Failure, Hint};
 use crate::options::{Contradiction, RunOptions};
 use crate::project::Project;
@@ -45,7 +46,7 @@ pub(crate) fn wanted(
     told: WorkspaceKind,
     plan: &Plan,
     warnings: &mut Vec<String>,
-) -> Result<Option<Wanted>, Failure> {
+) -> Result<Option<Wanted>> {
     if options.workspace.unwrap_or(told) == WorkspaceKind::Project {
         if options.include_changes {
             return Err(Contradiction::ChangesWithoutWorkspace.into());
@@ -90,7 +91,6 @@ pub(crate) fn wanted(
 }
 
 /// Findings about a configuration that asks for workspaces which cannot be had (W2). git is asked only where it does.
-#[must_use]
 pub fn findings(project: &Project, loaded: &Loaded) -> Vec<Finding> {
     let places = materia_compiler::own_workspaces(loaded);
     if places.is_empty() {
@@ -136,7 +136,7 @@ fn needs_jj(plan: &Plan) -> bool {
 
 impl Wanted {
     /// Makes the workspace of a cast, or finds the one that a process made before it died.
-    pub(crate) fn make(&self, project: &Project, id: &RunId) -> Result<Box<OwnWorkspace>, Failure> {
+    pub(crate) fn make(&self, project: &Project, id: &RunId) -> Result<Box<OwnWorkspace>> {
         let place = Place {
             state_dir: self.state_dir.clone(),
             project_dir: project.dir.clone(),
@@ -169,7 +169,7 @@ pub(crate) fn of_run(
     project: &Project,
     remote: Option<&Arc<NatsJournal>>,
     run: &Run,
-) -> Result<Option<Files>, Failure> {
+) -> Result<Option<Files>> {
     let Some(created) = run.created() else { return Ok(None) };
     let Some(place) = project.own_workspace(run.id(), created)? else { return Ok(None) };
     if let Some(journal) = remote
@@ -190,7 +190,7 @@ fn make_fork(
     from: &RunId,
     files: &FileState,
     place: &Place,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let (Some(own), Some(parent)) = (&created.workspace, project.workspace(from)) else {
         return Ok(());
     };
@@ -206,7 +206,7 @@ fn make_fork(
 }
 
 /// The base that a cast began at.
-fn base_of(project: &Project, own: &OwnWorkspace) -> Result<Base, Failure> {
+fn base_of(project: &Project, own: &OwnWorkspace) -> Result<Base> {
     let identity = materia_workspace::Identity {
         name: own.identity.name.clone(),
         email: own.identity.email.clone(),
@@ -222,7 +222,6 @@ fn failure(fault: &materia_workspace::Fault) -> Failure {
 
 impl Project {
     /// The place of a cast's workspace, whether there is one or not. Without a state folder there is none.
-    #[must_use]
     pub fn workspace(&self, id: &RunId) -> Option<Place> {
         let state_dir = self.state_dir.clone()?;
         let project_dir = self.repository_dir().to_owned();
@@ -235,11 +234,7 @@ impl Project {
     }
 
     /// The place of the workspace of a cast that has one of its own.
-    pub fn own_workspace(
-        &self,
-        id: &RunId,
-        created: &RunCreated,
-    ) -> Result<Option<Place>, Failure> {
+    pub fn own_workspace(&self, id: &RunId, created: &RunCreated) -> Result<Option<Place>> {
         if created.workspace.is_none() {
             return Ok(None);
         }
@@ -251,7 +246,7 @@ impl Project {
     }
 
     /// Makes the workspace of a cast again from its base, where it is gone (W10).
-    pub fn make_workspace_again(&self, id: &RunId, created: &RunCreated) -> Result<(), Failure> {
+    pub fn make_workspace_again(&self, id: &RunId, created: &RunCreated) -> Result<()> {
         let (Some(own), Some(place)) = (&created.workspace, self.own_workspace(id, created)?)
         else {
             return Err(Failure::resolution(format!(

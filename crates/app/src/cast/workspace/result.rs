@@ -6,18 +6,14 @@ use materia_workspace::{Applied, DiffOptions, FileChange, Look, Opened, Place};
 
 use super::failure;
 use super::fetched::{bring_home, dropped};
-use crate::failure::Failure;
 use crate::project::Project;
+use crate::{Failure, Result};
 
 /// The most bytes of a difference.
 const DIFF_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// Where the files of a cast are and what it changed.
-pub fn report(
-    project: &Project,
-    id: &RunId,
-    created: &RunCreated,
-) -> Result<WorkspaceBody, Failure> {
+pub fn report(project: &Project, id: &RunId, created: &RunCreated) -> Result<WorkspaceBody> {
     let Some(place) = project.own_workspace(id, created)? else {
         let kind = WorkspaceKind::Project.word().to_owned();
         return Ok(WorkspaceBody {
@@ -49,12 +45,12 @@ pub fn report(
     })
 }
 
-pub(super) fn is_merged(project: &Project, id: &RunId) -> Result<bool, Failure> {
+pub(super) fn is_merged(project: &Project, id: &RunId) -> Result<bool> {
     let repository = repository(project)?;
     materia_workspace::merged(&repository, id.as_str()).map_err(|fault| failure(&fault))
 }
 
-fn repository(project: &Project) -> Result<materia_workspace::Project, Failure> {
+fn repository(project: &Project) -> Result<materia_workspace::Project> {
     materia_workspace::Project::open(&project.dir).map_err(|fault| failure(&fault))
 }
 
@@ -69,7 +65,7 @@ pub fn diff(
     id: &RunId,
     created: &RunCreated,
     between: Option<(&str, &str)>,
-) -> Result<WorkspaceDiff, Failure> {
+) -> Result<WorkspaceDiff> {
     let place = needed(project, id, created)?;
     bring_home(project, id, created)?;
     let options = DiffOptions { text_bytes_max: DIFF_BYTES_MAX, ..DiffOptions::default() };
@@ -108,7 +104,7 @@ pub fn diff(
 }
 
 /// Merges the branch of a cast into the checkout of the project. Says what was done.
-pub fn apply(project: &Project, id: &RunId, created: &RunCreated) -> Result<String, Failure> {
+pub fn apply(project: &Project, id: &RunId, created: &RunCreated) -> Result<String> {
     needed(project, id, created)?;
     bring_home(project, id, created)?;
     let repository = repository(project)?;
@@ -131,7 +127,7 @@ pub fn discard(
     id: &RunId,
     created: &RunCreated,
     status: CastStatus,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let place = needed(project, id, created)?;
     match status {
         CastStatus::Completed | CastStatus::Failed | CastStatus::Aborted => {}
@@ -147,7 +143,7 @@ pub fn discard(
     dropped(project, id)
 }
 
-fn needed(project: &Project, id: &RunId, created: &RunCreated) -> Result<Place, Failure> {
+fn needed(project: &Project, id: &RunId, created: &RunCreated) -> Result<Place> {
     let place = project.own_workspace(id, created)?;
     place.ok_or_else(|| {
         Failure::resolution(format!(

@@ -48,7 +48,6 @@ struct Walking<'a> {
 }
 
 /// Goes as far as the choices lead.
-#[must_use]
 pub fn walk(plan: &Plan, request: &str, choices: &[Choice]) -> Walk {
     let (walking, script) = walked(plan, request, choices);
     walking.told(request, &script)

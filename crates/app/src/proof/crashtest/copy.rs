@@ -10,8 +10,8 @@ use materia_contract::Folders;
 use materia_runners::open_regular;
 use materia_safe_fs::{Folder, Temporary};
 
-use crate::failure::Failure;
 use crate::project::Project;
+use crate::{Failure, Result};
 
 /// The most bytes of a project that is copied. Each play copies it anew.
 const COPIED_BYTES_MAX: u64 = 1 << 30;
@@ -39,7 +39,7 @@ fn failed(error: &io::Error) -> Failure {
 }
 
 impl<'a> Stage<'a> {
-    pub(super) fn new(project: Option<&'a Project>) -> Result<Self, Failure> {
+    pub(super) fn new(project: Option<&'a Project>) -> Result<Self> {
         let folder = Temporary::new("crashtest").map_err(|error| failed(&error))?;
         let roots = project.map(Project::roots).unwrap_or_default();
         Ok(Self { folder, project, roots })
@@ -63,7 +63,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Removes what the last play left, and copies the project again.
-    pub(super) fn renew(&self) -> Result<(), Failure> {
+    pub(super) fn renew(&self) -> Result<()> {
         for name in ["project", "cast"] {
             if self.folder.folder().has(name) {
                 self.folder.folder().remove_all(name).map_err(|error| failed(&error))?;
@@ -78,7 +78,7 @@ impl<'a> Stage<'a> {
     }
 
     /// The files in the folder now.
-    pub(super) fn left(&self) -> Result<BTreeMap<String, Left>, Failure> {
+    pub(super) fn left(&self) -> Result<BTreeMap<String, Left>> {
         let (work, mut found) = (self.work(), BTreeMap::new());
         let unreadable =
             |error: io::Error| Failure::storage(format!("a play cannot be compared: {error}"));

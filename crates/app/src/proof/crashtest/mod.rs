@@ -23,12 +23,12 @@ use materia_runners::{Runners, ScriptedRunner, UtilityRunner};
 use tokio::sync::mpsc;
 
 use crate::cast::prepare::Beginning;
-use crate::failure::Failure;
 use crate::project::Project;
 use crate::project::profile;
 use crate::proof::play::simulated;
 use crate::text::sanitize::one_line;
 use crate::trust::{Starts, Trusted};
+use crate::{Failure, Result};
 use copy::Stage;
 use end::End;
 use points::{Decisions, Passed, Points, Turns};
@@ -55,7 +55,7 @@ pub fn scripted(
     beginning: &Beginning,
     options: Options,
     progress: impl FnMut(u64, u64),
-) -> Result<CrashtestBody, Failure> {
+) -> Result<CrashtestBody> {
     let (created, script) = parts(beginning)?;
     let bound = created.script.as_ref().map(|script| &script.keys);
     let runs = |(id, behavior): &(&NodeId, &Behavior)| {
@@ -90,7 +90,7 @@ pub fn real(
     options: Options,
     warnings: &mut Vec<String>,
     progress: impl FnMut(u64, u64),
-) -> Result<CrashtestBody, Failure> {
+) -> Result<CrashtestBody> {
     materia_safe_fs::sweep();
     let (created, script) = parts(beginning)?;
     let loaded = &beginning.prepared.loaded;
@@ -106,7 +106,7 @@ pub fn real(
 }
 
 /// The beginning of the cast and its script.
-fn parts(beginning: &Beginning) -> Result<(RunCreated, Script), Failure> {
+fn parts(beginning: &Beginning) -> Result<(RunCreated, Script)> {
     let script = beginning.prepared.script.clone().unwrap_or_default();
     if script.only {
         return Err(Failure::usage(
@@ -150,11 +150,7 @@ struct Other {
 }
 
 impl Cast<'_> {
-    fn test(
-        &self,
-        options: Options,
-        mut progress: impl FnMut(u64, u64),
-    ) -> Result<CrashtestBody, Failure> {
+    fn test(&self, options: Options, mut progress: impl FnMut(u64, u64)) -> Result<CrashtestBody> {
         let first = self.play(&[])?;
         if let Some(why) = &first.withheld {
             return Err(Failure::trust(format!("{}; nothing was tested", one_line(why, 1_000))));
@@ -224,7 +220,7 @@ impl Cast<'_> {
         &self,
         first: &Play,
         notes: &mut Vec<String>,
-    ) -> Result<BTreeSet<(Differs, String)>, Failure> {
+    ) -> Result<BTreeSet<(Differs, String)>> {
         let again = self.play(&[])?;
         let differences = first.end.differences(&again.end, &BTreeSet::new());
         let named = differences.into_iter().map(|it| (it.kind, it.name));
@@ -240,7 +236,7 @@ impl Cast<'_> {
     }
 
     /// Plays the cast from its beginning, with memory lost at the points with these numbers.
-    fn play(&self, crashes: &[u64]) -> Result<Play, Failure> {
+    fn play(&self, crashes: &[u64]) -> Result<Play> {
         self.stage.renew()?;
         let broken = |error: std::io::Error| Failure::Broken(format!("cannot play: {error}"));
         let folders = self.stage.folders();

@@ -134,7 +134,6 @@ fn point(point: &CrashPoint) -> String {
 }
 
 /// The result as lines for a person.
-#[must_use]
 pub fn told(body: &CrashtestBody) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "Without a crash: {}.", body.end);

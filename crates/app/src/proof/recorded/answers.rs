@@ -30,7 +30,6 @@ impl Given {
     }
 
     /// How long it takes.
-    #[must_use]
     pub fn delay_ms(&self) -> u64 {
         let delay = match self {
             Self::Agent(answer) => answer.delay_ms,

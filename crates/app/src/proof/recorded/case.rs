@@ -17,17 +17,17 @@ use serde_json::{Map, Value, json};
 
 use super::config::Fitting;
 use super::{Recorded, config, read};
-use crate::failure::Failure;
 use crate::project::{Found, Project};
 use crate::proof::play::{Acts, Played, play};
 use crate::text::sanitize;
+use crate::{Failure, Result};
 
 /// How much of a request stands in the name of a case.
 const NAME_CHARS_MAX: usize = 80;
 
 /// Makes a case of a cast. A cast that cannot become one is refused with every reason. With `own_config` the case has
 /// the configuration that makes the graph of the cast, if there is one.
-pub fn of(project: &Project, found: &Found, own_config: bool) -> Result<Case, Failure> {
+pub fn of(project: &Project, found: &Found, own_config: bool) -> Result<Case> {
     let id = &found.id;
     let mut obstacles = Vec::new();
     let mut parts = vec![part(project, found, &mut obstacles)?];
@@ -72,7 +72,7 @@ impl Part {
 }
 
 /// Reads a cast and plays it again; adds the reasons why it cannot be a part of a case.
-fn part(project: &Project, found: &Found, obstacles: &mut Vec<String>) -> Result<Part, Failure> {
+fn part(project: &Project, found: &Found, obstacles: &mut Vec<String>) -> Result<Part> {
     let id = &found.id;
     let folders = project.folders(&found.root, id);
     let report = materia_engine::report(found.journal(), id, &folders)?;
@@ -131,7 +131,7 @@ pub(crate) fn again(
     created: RunCreated,
     script: &Script,
     then: Vec<Do>,
-) -> Result<Played, Failure> {
+) -> Result<Played> {
     let scripted: Arc<dyn Runner> = Arc::new(ScriptedRunner::new(script.clone()));
     let runners = Runners {
         utility: Arc::clone(&scripted),
@@ -248,7 +248,7 @@ fn commands(part: &Part, options: &[String]) -> Vec<Step> {
 }
 
 /// The case of a cast, which is the last of these; each one continues from the one before.
-fn case(project: &Project, parts: &[Part], own_config: bool) -> Result<Case, Failure> {
+fn case(project: &Project, parts: &[Part], own_config: bool) -> Result<Case> {
     let Some(last) = parts.last() else { unreachable!("a case is made of a cast") };
     let (created, report) = (&last.recorded.created, &last.report);
     let one = parts.len() == 1 && created.link.is_none();

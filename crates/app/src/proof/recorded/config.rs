@@ -9,8 +9,8 @@ use materia_contract::{Behavior, Budget, Plan, RunCreated};
 use materia_safe_fs::Temporary;
 use serde_json::{Value, json};
 
-use crate::Failure;
 use crate::project::Project;
+use crate::{Failure, Result};
 
 /// A configuration that makes the plan of a cast.
 pub(super) struct Fitting {
@@ -35,7 +35,7 @@ struct Layout {
 
 /// The configuration that makes the plan of this cast in a project of its own, if there is one: one of the files alone,
 /// the project's with the one that the command line names, or all of them merged.
-pub(super) fn fitting(project: &Project, created: &RunCreated) -> Result<Option<Fitting>, Failure> {
+pub(super) fn fitting(project: &Project, created: &RunCreated) -> Result<Option<Fitting>> {
     let (loaded, _) = materia_compiler::load(&project.sources);
     let own = || loaded.layers.iter().filter(|layer| layer.kind != LayerKind::Shipped);
     let alone = |layer: &Layer| Layout {
@@ -99,7 +99,7 @@ fn merged(loaded: &Loaded, plan: &Plan) -> Value {
     json!(config)
 }
 
-fn fits(layout: Layout, created: &RunCreated) -> Result<Option<Fitting>, Failure> {
+fn fits(layout: Layout, created: &RunCreated) -> Result<Option<Fitting>> {
     let failed = |error: std::io::Error| Failure::storage(format!("no temporary folder: {error}"));
     let scratch = Temporary::new("case").map_err(failed)?;
     for folder in ["project", "profile"] {
@@ -131,7 +131,7 @@ fn fits(layout: Layout, created: &RunCreated) -> Result<Option<Fitting>, Failure
 }
 
 /// Refuses where the files of the project alone do not make a loadout: a case could not run.
-pub(super) fn has_loadout(project: &Project, loadout: &str) -> Result<(), Failure> {
+pub(super) fn has_loadout(project: &Project, loadout: &str) -> Result<()> {
     let sources =
         Sources { project_dir: project.dir.clone(), profile_dir: None, ..Sources::default() };
     let (loaded, _) = materia_compiler::load(&sources);

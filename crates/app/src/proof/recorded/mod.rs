@@ -16,10 +16,10 @@ use materia_contract::{
     Behavior, Decided, ErrorCode, Event, EventBody, InterruptReason, NodeId, RecordedInput,
     RunCreated, RunId,
 };
-use materia_engine::{Journal, PAGE_BYTES, blocking};
+use materia_engine::{Journal, blocking};
 
-use crate::Failure;
 use crate::proof::play::Acts;
+use crate::{Failure, Result};
 use answers::Ending;
 pub use answers::Given;
 use clock::Clock;
@@ -74,28 +74,21 @@ struct Reading {
 }
 
 /// Reads a cast.
-pub fn read(journal: &dyn Journal, id: &RunId) -> Result<Recorded, Failure> {
+pub fn read(journal: &dyn Journal, id: &RunId) -> Result<Recorded> {
     let broken = |error: String| Failure::storage(format!("cast `{id}` cannot be read: {error}"));
     let mut reading: Option<Reading> = None;
     let mut decision: Option<(Decided, Vec<Event>)> = None;
-    let mut seq = 0;
-    loop {
-        let page = blocking(journal).read(id, seq, PAGE_BYTES)?;
-        for record in &page.records {
-            seq = record.seq;
-            let event = record.event().map_err(|error| broken(error.to_string()))?;
-            if let Some(input) = &record.input {
-                let decided = Decided::read(input).map_err(|error| broken(error.to_string()))?;
-                if let Some((decided, events)) = decision.replace((decided, Vec::new())) {
-                    take(&mut reading, &decided, &events);
-                }
-            }
-            if let Some((_, events)) = &mut decision {
-                events.push(event);
+    for record in blocking(journal).behind(id, 0) {
+        let record = record?;
+        let event = record.event().map_err(|error| broken(error.to_string()))?;
+        if let Some(input) = &record.input {
+            let decided = Decided::read(input).map_err(|error| broken(error.to_string()))?;
+            if let Some((decided, events)) = decision.replace((decided, Vec::new())) {
+                take(&mut reading, &decided, &events);
             }
         }
-        if page.end {
-            break;
+        if let Some((_, events)) = &mut decision {
+            events.push(event);
         }
     }
     if let Some((decided, events)) = &decision {
@@ -235,7 +228,6 @@ impl Reading {
 
 impl Recorded {
     /// The answers as a script. Every utility of the plan is in it, so that no program is started.
-    #[must_use]
     pub fn script(&self) -> Script {
         let mut script = Script {
             run_for_ms: self.acts.run_for_ms,

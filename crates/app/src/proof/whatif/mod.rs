@@ -16,14 +16,14 @@ use materia_contract::{
     Answerers, Budget, CastReport, CastStatus, Event, EventBody, JOURNAL_VERSION_OF_PROJECT,
     LinkTarget, Plan, RunCreated, RunId, ScriptBinding, TimelineEntry,
 };
-use materia_engine::{Journal, PAGE_BYTES, blocking};
+use materia_engine::{Journal, blocking};
 
 use crate::cast::prepare;
-use crate::failure::Failure;
 use crate::project::{Found, Project};
 use crate::proof::play::play;
 use crate::proof::recorded::{self, Recorded};
 use crate::text::sanitize;
+use crate::{Failure, Result};
 use answers::Answers;
 use route::{Compared, Reader, Step};
 pub use text::told;
@@ -32,11 +32,7 @@ pub use text::told;
 const BEYOND: Duration = Duration::from_secs(1);
 
 /// Plays the answers of a cast against a loadout of today, its own where none is named.
-pub fn whatif(
-    project: &Project,
-    found: &Found,
-    loadout: Option<&str>,
-) -> Result<WhatIfBody, Failure> {
+pub fn whatif(project: &Project, found: &Found, loadout: Option<&str>) -> Result<WhatIfBody> {
     let (journal, id) = (found.journal(), &found.id);
     let report = materia_engine::report(journal, id, &project.folders(&found.root, id))?;
     let recorded = recorded::read(journal, id)?;
@@ -85,7 +81,7 @@ fn cannot(id: &RunId, obstacles: &[String]) -> Failure {
 
 /// The plan of today, as it would be kept. A bound of the cast that the configuration does not have may come from the
 /// command line: it holds again.
-fn todays(project: &Project, created: &RunCreated, loadout: Option<&str>) -> Result<Plan, Failure> {
+fn todays(project: &Project, created: &RunCreated, loadout: Option<&str>) -> Result<Plan> {
     let plan = match (&created.link, loadout) {
         (Some(link), None) => {
             let asked = Invocation {
@@ -156,7 +152,7 @@ impl Today {
 }
 
 /// Plays the answers of a cast on a plan.
-fn again(id: &RunId, recorded: &Recorded, plan: Plan) -> Result<Today, Failure> {
+fn again(id: &RunId, recorded: &Recorded, plan: Plan) -> Result<Today> {
     let mut not_given = Vec::new();
     let mut acts = recorded.acts.clone();
     acts.timeline.retain(|entry| match missing(entry, &plan) {
@@ -198,19 +194,12 @@ fn missing(entry: &TimelineEntry, plan: &Plan) -> Option<String> {
     Some(format!("`{}` at {} ms: {why}", entry.act.name(), entry.at_ms))
 }
 
-fn read(journal: &dyn Journal, id: &RunId) -> Result<Vec<Step>, Failure> {
+fn read(journal: &dyn Journal, id: &RunId) -> Result<Vec<Step>> {
     let mut reader = Reader::default();
-    let mut seq = 0;
-    loop {
-        let page = blocking(journal).read(id, seq, PAGE_BYTES)?;
-        for record in &page.records {
-            seq = record.seq;
-            reader.see(&record.event().map_err(|error| Failure::storage(error.to_string()))?);
-        }
-        if page.end {
-            return Ok(reader.finish());
-        }
+    for record in blocking(journal).behind(id, 0) {
+        reader.see(&record?.event()?);
     }
+    Ok(reader.finish())
 }
 
 fn end(report: &CastReport) -> RouteEnd {

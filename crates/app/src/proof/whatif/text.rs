@@ -10,7 +10,6 @@ use crate::text::sanitize::one_line;
 const NAMED_MAX: usize = 20;
 
 /// The result as lines for a person.
-#[must_use]
 pub fn told(body: &WhatIfBody) -> String {
     let mut text = String::new();
     let loadout = one_line(&body.loadout, 80);

@@ -8,7 +8,6 @@ use materia_contract::{Behavior, Loop, Node, NodeId, Plan};
 use super::{Ranking, ranks};
 
 /// The graph of a plan, with the place of each socket as in the picture.
-#[must_use]
 pub fn data(plan: &Plan) -> Grid {
     let Ranking { of, rows, back } = ranks(plan);
     let places = of.into_iter().zip(back);

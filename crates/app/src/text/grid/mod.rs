@@ -26,8 +26,6 @@ mod list;
 mod place;
 mod rank;
 mod route;
-#[cfg(test)]
-mod tests;
 mod width;
 
 use materia_contract::Plan;
@@ -69,7 +67,6 @@ pub struct Drawing {
 }
 
 /// Draws a plan.
-#[must_use]
 pub fn text(plan: &Plan, look: Look) -> Drawing {
     let picture = if look.list { None } else { picture(plan, look.ascii) };
     let too_large = picture.is_none() && !look.list;
@@ -110,7 +107,6 @@ pub struct Ranking {
 }
 
 /// Ranks the nodes of a plan as the picture does.
-#[must_use]
 pub fn ranks(plan: &Plan) -> Ranking {
     let graph = Graph::new(plan, Detail::Names, false);
     let ranks = Ranks::of_graph(&graph);

@@ -36,13 +36,11 @@ fn push(shown: &mut String, before: Option<char>, character: char, after: Option
 }
 
 /// The text without anything but letters, line ends and tabs.
-#[must_use]
 pub fn clean(text: &str) -> Cow<'_, str> {
     clean_after(None, text)
 }
 
 /// The same for a text that goes on behind another one, which ended with this character.
-#[must_use]
 pub fn clean_after(mut before: Option<char>, text: &str) -> Cow<'_, str> {
     let kept = |c: char| c == '\n' || c == '\t';
     if text.chars().all(|c| kept(c) || is_plain(c)) {
@@ -62,7 +60,6 @@ pub fn clean_after(mut before: Option<char>, text: &str) -> Cow<'_, str> {
 }
 
 /// JSON text that says the same without anything a terminal would obey or not show.
-#[must_use]
 pub fn escaped(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for character in json.chars() {
@@ -79,7 +76,6 @@ pub fn escaped(json: &str) -> String {
 }
 
 /// The text on one line, at most `chars_max` characters long.
-#[must_use]
 pub fn one_line(text: &str, chars_max: usize) -> String {
     let mut line = String::new();
     let mut left = chars_max;
@@ -105,7 +101,6 @@ pub fn one_line(text: &str, chars_max: usize) -> String {
 }
 
 /// One character of a source line as it is shown by itself; a blank for a tab.
-#[must_use]
 pub fn one(character: char) -> String {
     let mut shown = String::new();
     match character {

@@ -10,12 +10,12 @@ use materia_contract::body::{
     BlameBody, BlameKind, BlameSource, BlamedSpan, BlamedTurn, BlamedVariable,
 };
 use materia_contract::{EventBody, NodeId, PromptLayer, TurnStarted};
-use materia_engine::{PAGE_BYTES, Unfolding, blocking};
+use materia_engine::{Unfolding, blocking};
 use serde_json::Value;
 
-use crate::failure::Failure;
 use crate::project::{Found, Project};
 use crate::text::sanitize;
+use crate::{Failure, Result};
 use history::{History, runtime};
 pub use text::told;
 use tile::tile;
@@ -29,7 +29,7 @@ pub fn turn(
     found: &Found,
     socket: &NodeId,
     visit: Option<u32>,
-) -> Result<BlameBody, Failure> {
+) -> Result<BlameBody> {
     let mut last: Option<BlamedTurn> = None;
     let history = read(project, found, |history, seq, node, started, input| {
         if node == socket && visit.is_none_or(|visit| visit == started.visit) {
@@ -50,7 +50,7 @@ pub fn turn(
 }
 
 /// Traces a variable to the turn that set it, and that turn to the turns that its prompt comes from.
-pub fn variable(project: &Project, found: &Found, path: &str) -> Result<BlameBody, Failure> {
+pub fn variable(project: &Project, found: &Found, path: &str) -> Result<BlameBody> {
     let path = path.strip_prefix("state.").unwrap_or(path);
     let mut turns: BTreeMap<u64, BlamedTurn> = BTreeMap::new();
     let history = read(project, found, |history, seq, node, started, input| {
@@ -105,30 +105,23 @@ fn read(
     project: &Project,
     found: &Found,
     mut each: impl FnMut(&History, u64, &NodeId, &TurnStarted, Option<&Value>),
-) -> Result<History, Failure> {
+) -> Result<History> {
     let (journal, id) = (found.journal(), &found.id);
     let mut unfolding = Unfolding::new(id.clone());
     let mut history = History::default();
-    let mut seq = 0;
-    loop {
-        let page = blocking(journal).read(id, seq, PAGE_BYTES)?;
-        for record in &page.records {
-            seq = record.seq;
-            let event = record.event().map_err(|error| Failure::storage(error.to_string()))?;
-            let input = unfolding.see(&event);
-            history.see(&event);
-            if let EventBody::RunCreated(created) = &event.body {
-                let whole = project.folders(&found.root, id).created(created);
-                history.created = Some(Box::new(whole));
-            }
-            if let (EventBody::TurnStarted(started), Some(node)) = (&event.body, &event.node) {
-                each(&history, seq, node, started, input.as_deref());
-            }
+    for record in blocking(journal).behind(id, 0) {
+        let event = record?.event()?;
+        let input = unfolding.see(&event);
+        history.see(&event);
+        if let EventBody::RunCreated(created) = &event.body {
+            let whole = project.folders(&found.root, id).created(created);
+            history.created = Some(Box::new(whole));
         }
-        if page.end {
-            return Ok(history);
+        if let (EventBody::TurnStarted(started), Some(node)) = (&event.body, &event.node) {
+            each(&history, event.seq, node, started, input.as_deref());
         }
     }
+    Ok(history)
 }
 
 /// A turn with the sources of its prompt or input.

@@ -10,7 +10,6 @@ use crate::text::sanitize::{clean, one_line};
 const MARGIN: usize = 34;
 
 /// The result as lines for a person.
-#[must_use]
 pub fn told(body: &BlameBody) -> String {
     let mut text = String::new();
     if let Some(variable) = &body.variable {

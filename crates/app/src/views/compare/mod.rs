@@ -15,7 +15,7 @@ use materia_contract::{Amount, EdgeId, Folders, NodeId, RunId};
 use materia_engine::Journal;
 use serde_json::{Map, Value};
 
-use crate::Failure;
+use crate::Result;
 use read::{Read, TurnRead, Words};
 pub use text::told;
 
@@ -33,7 +33,7 @@ pub struct Side<'a> {
 }
 
 /// Puts two casts side by side.
-pub fn compare(a: &Side<'_>, b: &Side<'_>) -> Result<Comparison, Failure> {
+pub fn compare(a: &Side<'_>, b: &Side<'_>) -> Result<Comparison> {
     let forked_at = parted(a, b)?;
     let after = forked_at.unwrap_or(0);
     let (one, other) = (read::cast(a, after)?, read::cast(b, after)?);
@@ -65,7 +65,7 @@ fn cost(turns: &[TurnRead]) -> Option<Amount> {
 }
 
 /// The last event that two casts share, where both have it from one history.
-fn parted(a: &Side<'_>, b: &Side<'_>) -> Result<Option<u64>, Failure> {
+fn parted(a: &Side<'_>, b: &Side<'_>) -> Result<Option<u64>> {
     if a.id == b.id {
         return Ok(None);
     }

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use materia_contract::body::{Compared, TurnSide};
 use materia_contract::time::millis_between;
 use materia_contract::{EdgeId, Event, EventBody, NodeId, OfTurn, Outcome, RunId};
-use materia_engine::{PAGE_BYTES, Unfolding, blocking, report};
+use materia_engine::{Unfolding, blocking, report};
 use serde_json::{Map, Value};
 
 use super::normalize::Own;
 use super::{Side, compared};
-use crate::Failure;
+use crate::Result;
 
 /// The most of one text that is kept.
 const TEXT_BYTES_MAX: usize = 64 << 10;
@@ -59,7 +59,7 @@ impl Words {
 }
 
 /// The casts that one has its history from, itself first, each with the last event that it has of it.
-pub(super) fn lineage(side: &Side<'_>) -> Result<Vec<(RunId, u64)>, Failure> {
+pub(super) fn lineage(side: &Side<'_>) -> Result<Vec<(RunId, u64)>> {
     let mut found = vec![(side.id.clone(), u64::MAX)];
     let (mut id, mut upto) = (side.id.clone(), u64::MAX);
     while found.len() < LINEAGE_MAX {
@@ -76,7 +76,7 @@ pub(super) fn lineage(side: &Side<'_>) -> Result<Vec<(RunId, u64)>, Failure> {
 }
 
 /// Reads what a cast did behind an event.
-pub(super) fn cast(side: &Side<'_>, after: u64) -> Result<Read, Failure> {
+pub(super) fn cast(side: &Side<'_>, after: u64) -> Result<Read> {
     let told = report(side.journal, side.id, &side.folders)?;
     let mut unfolding = Unfolding::new(side.id.clone());
     let mut turns: Vec<TurnRead> = Vec::new();
@@ -84,28 +84,20 @@ pub(super) fn cast(side: &Side<'_>, after: u64) -> Result<Read, Failure> {
     let mut taken: BTreeMap<EdgeId, u64> = BTreeMap::new();
     let mut forked_from = None;
     let own = Own::of(side);
-    let mut seq = 0;
-    loop {
-        let page = blocking(side.journal).read(side.id, seq, PAGE_BYTES)?;
-        for record in &page.records {
-            seq = record.seq;
-            let event = record.event().map_err(|error| Failure::storage(error.to_string()))?;
-            let input = unfolding.see(&event);
-            if let EventBody::RunCreated(created) = &event.body {
-                forked_from = created.fork.as_ref().map(|fork| fork.cast_id.clone());
-            }
-            if seq <= after {
-                continue;
-            }
-            if let Some(turn) = began(&unfolding, &event, input.as_deref(), &own) {
-                places.insert(seq, turns.len());
-                turns.push(turn);
-            }
-            noted(&event, &mut turns, &places, &mut taken, &own);
+    for record in blocking(side.journal).behind(side.id, 0) {
+        let event = record?.event()?;
+        let input = unfolding.see(&event);
+        if let EventBody::RunCreated(created) = &event.body {
+            forked_from = created.fork.as_ref().map(|fork| fork.cast_id.clone());
         }
-        if page.end {
-            break;
+        if event.seq <= after {
+            continue;
         }
+        if let Some(turn) = began(&unfolding, &event, input.as_deref(), &own) {
+            places.insert(event.seq, turns.len());
+            turns.push(turn);
+        }
+        noted(&event, &mut turns, &places, &mut taken, &own);
     }
     Ok(Read {
         head: compared(&told, forked_from),

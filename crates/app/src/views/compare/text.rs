@@ -14,7 +14,6 @@ use crate::text::sanitize::one_line;
 const VALUE_CHARS_MAX: usize = 60;
 
 /// The comparison as lines for a person.
-#[must_use]
 pub fn told(found: &Comparison) -> String {
     let mut text = String::new();
     for (letter, cast) in [("A", &found.a), ("B", &found.b)] {

@@ -1,6 +1,6 @@
 //! Health, sign-in and error bodies of the server.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -9,6 +9,7 @@ use crate::Finding;
 use crate::RefusalCode;
 
 /// The server is there.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Alive {
     /// Always `ok`.
@@ -17,7 +18,6 @@ pub struct Alive {
     pub version: String,
     /// Shows that the server knows its token, where a `nonce` was sent: BLAKE3 of `NONCE:PORT` under the key that a program
     /// derives from the token and a page has as `verifier`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<String>,
 }
 

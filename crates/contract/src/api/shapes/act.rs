@@ -1,6 +1,6 @@
 //! Acts on a cast, and their results.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Serialize};
 
 use crate::body::WorkspaceBody;
@@ -19,6 +19,7 @@ pub enum ActBody {
 }
 
 /// A new cast that shares the history of another.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ForkBody {
@@ -26,10 +27,8 @@ pub struct ForkBody {
     #[serde(rename = "do")]
     pub what: ForkWord,
     /// The last event that is shared; of a cast that failed otherwise the one before the turn that failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<u64>,
     /// The id of the new cast; otherwise one is made up.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cast_id: Option<String>,
     /// No turn of the new cast starts by itself.
     #[serde(default)]
@@ -45,6 +44,7 @@ pub enum ForkWord {
 }
 
 /// A cast in a workspace goes on with the files that the last event names.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ResumeBody {
@@ -54,7 +54,6 @@ pub struct ResumeBody {
     /// Restores the files that were changed since the last turn.
     pub put_back: bool,
     /// Whether turns start by themselves.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pace: Option<Pace>,
 }
 
@@ -85,13 +84,13 @@ pub struct WorkspaceActed {
 }
 
 /// Result of an act.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Acted {
     /// The first and the last of the events that followed; empty where nothing changed.
     pub events: Vec<u64>,
     /// The cast that a fork began.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cast_id: Option<RunId>,
     /// True if the command waits in the inbox for the next driver of the cast.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -100,7 +99,6 @@ pub struct Acted {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<OpenQuestion>,
     /// The reason why it waits, in a sentence.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
 

@@ -1,6 +1,6 @@
 //! A cast as of an event, and its events.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -9,6 +9,7 @@ use crate::body::Grid;
 use crate::{Budget, CastReport, EdgeId, GlobalMode, NodeId, Pace, Plan};
 
 /// A cast as of an event.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CastView {
@@ -20,7 +21,6 @@ pub struct CastView {
     /// Whether a process drives it now.
     pub driven: bool,
     /// The worker that drives it, where casts are on NATS.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worker: Option<String>,
     /// Whether it waits on the list of the workers, and none has taken it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

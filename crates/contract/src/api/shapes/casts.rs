@@ -1,11 +1,12 @@
 //! Summaries of casts, and the request to start one.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Serialize};
 
 use crate::{Amount, Budget, CastLine, RunFailed, RunWaiting, UsageTotals};
 
 /// A cast in short: a line of `casts --json`, and where it stands.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CastSummary {
@@ -17,7 +18,6 @@ pub struct CastSummary {
     /// Whether a process drives it now.
     pub driven: bool,
     /// The worker that drives it, where casts are on NATS.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worker: Option<String>,
     /// Whether it waits on the list of the workers, and none has taken it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -29,13 +29,10 @@ pub struct CastSummary {
     /// Its usage so far.
     pub usage: UsageTotals,
     /// The reason why it waits.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<RunWaiting>,
     /// Why it failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<RunFailed>,
     /// How far its outermost loop is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items: Option<Progress>,
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -46,6 +46,7 @@ pub struct CheckBody {
 }
 
 /// Result of a check.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Findings {
     /// Whether nothing among it is an error.
@@ -53,10 +54,8 @@ pub struct Findings {
     /// All of it.
     pub findings: Vec<Finding>,
     /// The graph of the loadout that was named, where it has no error.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub graph: Option<Grid>,
     /// The plan of that loadout, where it has no error.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<Plan>,
 }
 
@@ -68,6 +67,7 @@ pub struct Catalog {
 }
 
 /// A loadout or a materia.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CatalogItem {
     /// Its name.
@@ -80,25 +80,19 @@ pub struct CatalogItem {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub active: bool,
     /// Of a materia: `agent` or `utility`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<MateriaKind>,
     /// Of a materia: whether its output has work items.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub generator: bool,
     /// Of a materia: its name for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// Its purpose, in a sentence.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Of a materia: where it is listed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
     /// Of a materia: its colour.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub color: Option<String>,
     /// Of a materia: how its output is read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parse: Option<Parse>,
     /// Its definition, with all layers merged.
     #[serde(default, skip_serializing_if = "Value::is_null")]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -112,6 +112,7 @@ pub struct WalkBody {
 }
 
 /// How a turn ends in a walk.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Choice {
@@ -120,10 +121,8 @@ pub struct Choice {
     /// How it ends.
     pub outcome: ChosenEnd,
     /// The number of work items of a generator; 3 by default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items: Option<u32>,
     /// The output itself, instead of one that is made up.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
 
@@ -144,6 +143,7 @@ pub enum ChosenEnd {
 }
 
 /// A walk, as far as the choices lead.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Walk {
     /// The turns that have ended, in order.
@@ -153,7 +153,6 @@ pub struct Walk {
     /// Where it stands: running, waiting, completed or failed.
     pub status: crate::CastStatus,
     /// Why it failed or waits, or which choice could not be taken.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// The walk as a script for `materia cast --script`: the agents' answers.
     pub script: Value,
@@ -164,6 +163,7 @@ pub struct Walk {
 }
 
 /// A turn of a walk that has ended.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WalkStep {
@@ -174,23 +174,20 @@ pub struct WalkStep {
     /// The number of the visit, from 1.
     pub visit: u32,
     /// The key of the work item.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<String>,
     /// Its name for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item_label: Option<String>,
     /// How it ended; absent where the runtime answered it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<ChosenEnd>,
     /// The ways that were taken from there.
     pub routes: Vec<WalkRoute>,
 }
 
 /// A way that was taken.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WalkRoute {
     /// The edge; absent where none matched and the way ends.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edge: Option<EdgeId>,
     /// Where it led: a socket, or `end`.
     pub to: String,
@@ -200,6 +197,7 @@ pub struct WalkRoute {
 }
 
 /// A turn of a walk that waits for a choice.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WalkAsk {
@@ -210,10 +208,8 @@ pub struct WalkAsk {
     /// The number of the visit, from 1.
     pub visit: u32,
     /// The key of the work item.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<String>,
     /// Its name for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item_label: Option<String>,
     /// How it can end.
     pub outcomes: Vec<ChosenEnd>,
@@ -241,10 +237,10 @@ pub struct ExploreRequest {
 }
 
 /// The result of an exploration.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExploreView {
     /// As `explore --json` prints it, within the limits of the server; absent where the loadout has errors.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explored: Option<ExploreBody>,
     /// For each of its findings, in their order: the history as a walk.
     pub walks: Vec<ExploreWalk>,
@@ -253,13 +249,12 @@ pub struct ExploreView {
 }
 
 /// The history of a finding as a walk.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExploreWalk {
     /// The choices of a walk that goes exactly this way; absent where no walk does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choices: Option<Vec<Choice>>,
     /// Why no walk does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 

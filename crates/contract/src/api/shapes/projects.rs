@@ -1,12 +1,13 @@
 //! The folders that are served.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Serialize};
 
 use crate::RunId;
 use crate::body::WorkerBody;
 
 /// A folder that is served.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProjectItem {
     /// Id of the project in queries.
@@ -16,10 +17,8 @@ pub struct ProjectItem {
     /// The last part of it.
     pub name: String,
     /// Why its casts cannot be read, where that is so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
     /// The space of its casts, where they are on NATS.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub space: Option<String>,
 }
 
@@ -31,6 +30,7 @@ pub struct Workers {
 }
 
 /// A space and its workers.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SpaceItem {
     /// The project.
@@ -44,7 +44,6 @@ pub struct SpaceItem {
     /// Casts that wait for a worker.
     pub waiting: Vec<RunId>,
     /// Why its workers are not known, where that is so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 

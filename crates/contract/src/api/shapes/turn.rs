@@ -1,6 +1,6 @@
 //! A turn, its cost and its files.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -9,13 +9,13 @@ use crate::{
 };
 
 /// A turn.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnView {
     /// Where it began.
     pub seq: u64,
     /// Where it ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_seq: Option<u64>,
     /// Where it ran.
     pub socket: NodeId,
@@ -26,76 +26,59 @@ pub struct TurnView {
     /// The number of the attempt, from 1.
     pub attempt: u32,
     /// The key of the work item.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<String>,
     /// Its name for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item_label: Option<String>,
     /// How it ended: completed, rejected, failed, interrupted, or running.
     pub outcome: crate::Outcome,
     /// When it began.
     pub started_at: String,
     /// When it ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<String>,
     /// How long it took.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
     /// An agent's prompt.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
     /// Where each part of it comes from.
     pub layers: Vec<PromptLayer>,
     /// A utility's input.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
     /// Its output.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
     /// Its parsed output.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parsed: Option<Value>,
     /// Standard error.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stderr: Option<String>,
     /// Its verdict.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub satisfied: Option<bool>,
     /// Why it failed, in a sentence.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Its tokens and cost.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<TurnUsage>,
     /// The provider that answered.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
     /// Which model was asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The provider session it belongs to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionRef>,
     /// The payloads it took.
     pub consumed: Vec<Uuid>,
     /// In a workspace: whether it changed files; absent where it has not ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed_files: Option<bool>,
     /// The files it left.
     pub artifacts: Vec<FileItem>,
 }
 
 /// The input that the next turn of a socket would get.
+#[omit_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GivenView {
     /// An agent's prompt; absent for a `foreach`, whose turns get one element each.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
     /// Where each part of it comes from.
     pub layers: Vec<PromptLayer>,
     /// A utility's input; absent for a `foreach`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
     /// The payloads that it would take, in order.
     pub payloads: Vec<Envelope>,
@@ -116,27 +99,23 @@ pub struct Cost {
 }
 
 /// Usage of one socket or of one item.
+#[omit_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Spent {
     /// The socket.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub socket: Option<NodeId>,
     /// The materia in the socket.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub materia: Option<String>,
     /// The key of the item.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<String>,
     /// Its name for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// Attempts that were started.
     pub turns: u64,
     /// Tokens, as far as they were reported.
     pub tokens: u64,
     /// Cost, as far as it was reported.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Amount>,
     /// Time spent in turns that have ended.
     pub duration_ms: u64,

@@ -1,6 +1,6 @@
 //! Questions that wait for a person: approvals, instructions and trust.
 
-use crate::schema::JsonSchema;
+use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -15,6 +15,7 @@ pub struct Inbox {
 }
 
 /// Something that waits for a person.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InboxItem {
@@ -31,24 +32,21 @@ pub struct InboxItem {
     /// The reason in a sentence.
     pub message: String,
     /// Where it waits.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<NodeId>,
     /// Since when.
     pub since: String,
     /// The turn that needs an approval, where the cast waits for one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<ApprovalAsked>,
     /// The last answer of a multi-turn socket.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub said: Option<String>,
     /// The question of trust, where trust is missing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<TrustItem>,
     /// The next steps for a person.
     pub next: Vec<Next>,
 }
 
 /// A turn that needs an approval.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ApprovalAsked {
     /// Hash of the question; the answer names it.
@@ -59,7 +57,6 @@ pub struct ApprovalAsked {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub argv: Vec<String>,
     /// The folder it would run in, in the project.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
     /// The inputs that the turn would take.
     pub inputs: Vec<String>,
@@ -71,11 +68,11 @@ pub struct ApprovalAsked {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shell: bool,
     /// The refusal, where a person has refused it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub denied: Option<Denied>,
 }
 
 /// A refusal of an approval.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Denied {
     /// The event.
@@ -85,7 +82,6 @@ pub struct Denied {
     /// The actor: `person` (at a terminal), `page`, `timeline` or the name of a program.
     pub by: String,
     /// Why, in the person's words.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
@@ -97,6 +93,7 @@ pub struct TrustList {
 }
 
 /// Something that has to be approved before it runs.
+#[omit_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TrustItem {
@@ -105,7 +102,6 @@ pub struct TrustItem {
     /// Hash of the question; it changes with the content.
     pub hash: String,
     /// The cast that waits for it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cast_id: Option<RunId>,
     /// All of it, in words.
     pub text: String,

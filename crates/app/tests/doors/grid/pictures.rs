@@ -2,8 +2,8 @@
 
 use materia_contract::{Condition, Exit, Loop, NodeId, Plan};
 
-use super::{drawn, plan};
-use crate::text::grid::{COLUMNS_MAX, Look, ranks, text, width};
+use super::{columns, drawn, plan};
+use materia_app::text::grid::{COLUMNS_MAX, Look, ranks, text};
 
 use Condition::{Always, NotSatisfied, Satisfied};
 
@@ -238,7 +238,7 @@ fn names_of_any_length_and_width_are_cut() {
     assert!(found.contains("│ 日本語日本語日本語日… · utility │"), "{found}");
     assert!(found.contains("👩👩👧 e<U+202E>␛[31m · utility"), "{found}");
     let list = text(&plan, Look { ascii: false, list: true }).text;
-    assert!(list.lines().all(|line| width::of(line) <= COLUMNS_MAX), "{list}");
+    assert!(list.lines().all(|line| columns(line) <= COLUMNS_MAX), "{list}");
     assert!(text(&plan, Look { ascii: true, list: true }).text.is_ascii());
 }
 
