@@ -11,15 +11,19 @@ import {
   Workflow,
 } from "lucide-react";
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
+import css from "./app.module.css";
 import { SignIn } from "./pages/signin";
-import { Boundary } from "./shared/Boundary";
+import { cx } from "./shared/cx";
+import { FindBox } from "./shared/FindField";
 import { money } from "./shared/format";
 import { Keys } from "./shared/keys";
 import { startLive, useInbox, useNow, useProjects, whenBack } from "./shared/live";
 import { useLive } from "./shared/live-state";
 import { Palette } from "./shared/Palette";
+import { Empty } from "./shared/parts";
 import { ProjectName, useProject, WhichProject } from "./shared/project";
 import { Link, navigate, useAddress, useSearch } from "./shared/router";
+import { Shell } from "./shared/Shell";
 import { spentToday } from "./shared/today";
 import { turnLink } from "./shared/turnLink";
 import { typing } from "./shared/typing";
@@ -120,9 +124,9 @@ function RailLink({ id, word, icon: Icon, now, waits }: RailProps) {
       {...(now === id ? { "aria-current": "page" as const } : {})}
     >
       <Icon className="ico" />
-      <span className="word">{word}</span>{" "}
+      <span className={css.word}>{word}</span>{" "}
       {waits > 0 ? (
-        <span className="n" data-testid="inbox-count">
+        <span className={css.n} data-testid="inbox-count">
           {waits}
         </span>
       ) : null}
@@ -162,63 +166,77 @@ export function App({ refused }: { refused: string | null }) {
   const asks = !project && (place.rail === "loadouts" || place.rail === "materia");
   const launch = path === "/casts/new" || search.get("new") === "1";
   return (
-    <div className="app">
-      <a className="skip" href="#main">
-        To the content
-      </a>
-      <nav className="rail" aria-label="Pages">
-        <span className="brand" aria-hidden="true">
-          <svg
-            aria-hidden="true"
-            width="20"
-            height="20"
-            viewBox="0 0 20 20"
-            fill="none"
-            stroke="currentColor"
-            strokeWidth="1.6"
+    <Shell
+      page={path}
+      rail={
+        <>
+          <a className={css.skip} href="#main">
+            To the content
+          </a>
+          <nav className={css.rail} aria-label="Pages">
+            <span className={css.brand} aria-hidden="true">
+              <svg
+                aria-hidden="true"
+                width="20"
+                height="20"
+                viewBox="0 0 20 20"
+                fill="none"
+                stroke="currentColor"
+                strokeWidth="1.6"
+              >
+                <circle cx="10" cy="10" r="7" />
+                <circle cx="10" cy="10" r="2.200" fill="currentColor" stroke="none" />
+                <circle className={css.moon} cx="15" cy="5" r="2.300" strokeWidth="1.500" />
+              </svg>
+            </span>
+            {pages.map((one) => (
+              <RailLink key={one.id} {...one} now={place.rail} waits={one.id === "inbox" ? waits : 0} />
+            ))}
+            <span className={css.gap} />
+            <RailLink id="settings" word="Settings" icon={SettingsIcon} now={place.rail} waits={0} />
+          </nav>
+        </>
+      }
+      top={
+        <>
+          <nav className={css.crumb} aria-label="Breadcrumb">
+            {place.crumb}
+          </nav>
+          <ProjectName />
+          <span className="grow" />
+          <FindBox
+            as="button"
+            type="button"
+            className={css.finder}
+            onClick={() => setPalette(true)}
+            data-testid="open-palette"
           >
-            <circle cx="10" cy="10" r="7" />
-            <circle cx="10" cy="10" r="2.200" fill="currentColor" stroke="none" />
-            <circle className="moon" cx="15" cy="5" r="2.300" strokeWidth="1.500" />
-          </svg>
-        </span>
-        {pages.map((one) => (
-          <RailLink key={one.id} {...one} now={place.rail} waits={one.id === "inbox" ? waits : 0} />
-        ))}
-        <span className="gap" />
-        <RailLink id="settings" word="Settings" icon={SettingsIcon} now={place.rail} waits={0} />
-      </nav>
-      <header className="top">
-        <nav className="crumb" aria-label="Breadcrumb">
-          {place.crumb}
-        </nav>
-        <ProjectName />
-        <span className="grow" />
-        <button type="button" className="find" onClick={() => setPalette(true)} data-testid="open-palette">
-          <Search className="ico s" />
-          Find casts, sockets, events
-          <kbd>Ctrl K</kbd>
-        </button>
-        <Today />
-        <ConnectionChip />
-      </header>
-      <main className="main" id="main" tabIndex={-1}>
-        <Boundary key={path}>
-          <Suspense fallback={<Reading />}>{asks ? <WhichProject /> : place.page}</Suspense>
-        </Boundary>
-      </main>
-      {launch ? (
-        <Suspense fallback={null}>
-          <Launch
-            onClose={() =>
-              path === "/casts/new" ? navigate("/casts", true) : change({ new: null, loadout: null, from: null })
-            }
-          />
-        </Suspense>
-      ) : null}
-      {palette ? <Palette onClose={() => setPalette(false)} /> : null}
-      {help ? <Keys onClose={() => setHelp(false)} /> : null}
-    </div>
+            <Search className="ico s" />
+            Find casts, sockets, events
+            <kbd>Ctrl K</kbd>
+          </FindBox>
+          <Today />
+          <ConnectionChip />
+        </>
+      }
+      over={
+        <>
+          {launch ? (
+            <Suspense fallback={null}>
+              <Launch
+                onClose={() =>
+                  path === "/casts/new" ? navigate("/casts", true) : change({ new: null, loadout: null, from: null })
+                }
+              />
+            </Suspense>
+          ) : null}
+          {palette ? <Palette onClose={() => setPalette(false)} /> : null}
+          {help ? <Keys onClose={() => setHelp(false)} /> : null}
+        </>
+      }
+    >
+      <Suspense fallback={<Reading />}>{asks ? <WhichProject /> : place.page}</Suspense>
+    </Shell>
   );
 }
 
@@ -231,7 +249,7 @@ function Today() {
   const sure = whole || next === null;
   return (
     <span
-      className="today nowrap"
+      className={cx(css.today, "nowrap")}
       data-testid="today"
       title={`Casts that began today${unknown > 0 ? `; the cost of ${unknown} is unknown` : ""}${sure ? "" : "; older casts are not loaded"}`}
     >
@@ -243,11 +261,11 @@ function Today() {
 function Reading() {
   const connection = useLive((live) => live.connection);
   return (
-    <p className="empty" role="status">
+    <Empty role="status">
       {connection.kind === "connected"
         ? "Reading…"
         : "The server does not answer. The page reconnects when the server is back."}
-    </p>
+    </Empty>
   );
 }
 
@@ -270,7 +288,7 @@ function ConnectionChip() {
           ? "Connecting"
           : `Reconnecting ${left} s`;
   return (
-    <span className={`conn${connection.kind === "connected" ? "" : " off"}`} role="status" data-testid="connection">
+    <span className={cx(css.conn, connection.kind !== "connected" && css.off)} role="status" data-testid="connection">
       <i />
       {text}
       {lastSeq !== null ? <span className="faint wide-only">event {lastSeq.toLocaleString("en")}</span> : null}

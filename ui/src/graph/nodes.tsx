@@ -105,7 +105,12 @@ export const Region = memo(({ data }: NodeProps<RegionNode>) => {
         <span className="faint cut">{view.note}</span>
         <span className="grow" />
         {view.cells.length > 0 ? (
-          <Button look="quiet small nopan" onClick={() => onItem(item ? null : view.current)} data-testid="follow">
+          <Button
+            className="nopan"
+            look="quiet small"
+            onClick={() => onItem(item ? null : view.current)}
+            data-testid="follow"
+          >
             <Crosshair className="ico s" />
             {item ? `Locked on ${oneLine(view.locked || item, 40)}` : "Following"}
           </Button>

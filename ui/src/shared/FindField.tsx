@@ -1,5 +1,9 @@
 // The field above a list that is found by words and walked with the arrow keys.
-import type { ComponentProps } from "react";
+
+import type { ComponentProps, ElementType } from "react";
+import { cx } from "./cx";
+import { Input } from "./Field";
+import css from "./find.module.css";
 
 interface FindFieldProps extends ComponentProps<"input"> {
   /** How many are found, and which of them is marked. */
@@ -12,8 +16,7 @@ interface FindFieldProps extends ComponentProps<"input"> {
 
 export function FindField({ count, at, setAt, onWords, onTake, ...rest }: FindFieldProps) {
   return (
-    <input
-      className="field"
+    <Input
       data-autofocus
       {...rest}
       onChange={(event) => {
@@ -29,4 +32,12 @@ export function FindField({ count, at, setAt, onWords, onTake, ...rest }: FindFi
       }}
     />
   );
+}
+
+type FindBoxProps = Omit<ComponentProps<"label">, "onClick"> &
+  Pick<ComponentProps<"button">, "type" | "onClick"> & { as?: ElementType };
+
+/** The box of a field that finds, with a sign before it. */
+export function FindBox({ as: Box = "label", className, ...rest }: FindBoxProps) {
+  return <Box className={cx(css.find, className)} {...rest} />;
 }

@@ -42,6 +42,7 @@ declare const classes: {
   readonly o: string;
   readonly tools: string;
   readonly members: string;
+  readonly asked: string;
   readonly drawer: string;
   readonly side: string;
   readonly probs: string;
@@ -65,6 +66,7 @@ declare const classes: {
   readonly bad: string;
   readonly askSheet: string;
   readonly linksheet: string;
+  readonly foot: string;
   readonly review: string;
   readonly merge: string;
   readonly cols: string;
@@ -80,5 +82,8 @@ declare const classes: {
   readonly schema: string;
   readonly pairs: string;
   readonly subFields: string;
+  readonly codeField: string;
+  readonly tall: string;
+  readonly flat: string;
 };
 export default classes;

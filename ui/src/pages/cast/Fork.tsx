@@ -7,6 +7,7 @@ import { Confirm } from "../../shared/ActButton";
 import { type Act, commandLine, type Done, perform } from "../../shared/acts";
 import { Button } from "../../shared/Button";
 import { Cli } from "../../shared/Cli";
+import { TextArea } from "../../shared/Field";
 import { Pop } from "../../shared/Pop";
 import { ErrorBox, Pick } from "../../shared/parts";
 import type { ActProps } from "./props";
@@ -38,7 +39,7 @@ export function Fork({ state, target, past, socket, onDone }: ActProps & { past:
   return (
     <>
       <Confirm
-        look={past ? "primary" : ""}
+        look={past ? "primary" : undefined}
         target={target}
         act={act}
         onDone={(done) => void after(done)}
@@ -54,8 +55,7 @@ export function Fork({ state, target, past, socket, onDone }: ActProps & { past:
               onPick={setNode}
               options={Object.keys(state.plan?.nodes ?? {}).map((id) => ({ value: id, label: nameOf(state, id) }))}
             />
-            <textarea
-              className="field"
+            <TextArea
               rows={2}
               value={text}
               placeholder="what to do differently (optional)"

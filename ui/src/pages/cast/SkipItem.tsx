@@ -1,12 +1,15 @@
 // Ending the item that a loop is at: as not satisfied, with a reason if there is one; the cast goes on with what follows.
+
 import { useState } from "react";
 import { type CastState, currentItem, isOpen, nameOf, openLoop } from "../../fold";
 import { ActButton, Confirm } from "../../shared/ActButton";
 import { type Act, commandLine } from "../../shared/acts";
 import { Cli } from "../../shared/Cli";
+import { Input } from "../../shared/Field";
 import { Item } from "../../shared/parts";
 import { oneLine } from "../../shared/text";
 import type { ActProps } from "./props";
+import css from "./style.module.css";
 
 type SkipProps = ActProps & { socket: string };
 
@@ -21,8 +24,7 @@ function itemOf(state: CastState, socket: string) {
 
 function Reason({ value, onChange }: { value: string; onChange: (value: string) => void }) {
   return (
-    <input
-      className="field"
+    <Input
       value={value}
       placeholder="Reason (optional), stored with the item"
       aria-label="Why the item is stopped"
@@ -39,7 +41,7 @@ export function SkipPart({ state, target, socket, onDone }: SkipProps) {
   if (!found) return null;
   const act: Act = { do: "skip", loop: found.loop, ...(reason.trim() ? { reason: reason.trim() } : {}) };
   return (
-    <div className="or" data-testid="stop-item-part">
+    <div className={css.or} data-testid="stop-item-part">
       <h2>
         Or stop the item <Item itemKey={found.item.key} title={found.item.label} />
       </h2>

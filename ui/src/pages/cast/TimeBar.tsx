@@ -96,7 +96,8 @@ export const TimeBar = memo(function TimeBar({ state, tip, past, offline, onAt }
           disabled={!past}
         />
         <Button
-          look="quiet small icon wide-only"
+          className="wide-only"
+          look="quiet small icon"
           aria-label={playing ? "Hold" : "Play from here"}
           data-testid="play"
           onClick={toggle}
@@ -104,7 +105,8 @@ export const TimeBar = memo(function TimeBar({ state, tip, past, offline, onAt }
           {playing ? <Pause className="ico" /> : <Play className="ico" />}
         </Button>
         <Button
-          look="quiet small wide-only"
+          className="wide-only"
+          look="quiet small"
           aria-label={`Speed ${speed}×`}
           onClick={() => setSpeed(SPEEDS[(SPEEDS.indexOf(speed) + 1) % SPEEDS.length] ?? 5)}
         >

@@ -4,7 +4,6 @@ import { ChevronDown, ChevronUp, Ellipsis, GripVertical, Plus, X } from "lucide-
 import { type DragEvent, useState } from "react";
 import type { SocketDoc } from "../../document";
 import { Button, IconButton } from "../../shared/Button";
-import { cx } from "../../shared/cx";
 import { changeEdge, link, orderEdge, removeEdge } from "./acts";
 import css from "./editor.module.css";
 import { SelectField } from "./fields";
@@ -100,7 +99,8 @@ export function EdgeRows({ store, state, socket }: { store: EditorStore; state: 
       </ol>
       <Button
         icon={Plus}
-        look={cx(css.addline, "quiet small")}
+        className={css.addline}
+        look="quiet small"
         data-testid="add-edge"
         disabled={off}
         onClick={() => {

@@ -115,7 +115,7 @@ function Finding({ row, onSelect, onPlay }: { row: Row; onSelect: () => void; on
                 </span>
                 <CopyButton text={script} label="Copy the script" />
               </div>
-              <pre className="text" data-testid="script" tabIndex={0}>
+              <pre data-testid="script" tabIndex={0}>
                 {plain(script)}
               </pre>
             </>

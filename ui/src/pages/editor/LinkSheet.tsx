@@ -10,6 +10,7 @@ import { Button } from "../../shared/Button";
 import { Cli } from "../../shared/Cli";
 import { cx } from "../../shared/cx";
 import { Dialog } from "../../shared/Dialog";
+import { Input } from "../../shared/Field";
 import { ErrorBox } from "../../shared/parts";
 import { navigate } from "../../shared/router";
 import { startNew } from "./begin";
@@ -62,15 +63,10 @@ export function LinkSheet({ state, behind, onClose }: { state: EditorState; behi
         </p>
       ))}
       <Cli words={["materia", "link", `loadout:${subject.name}`, `loadout:${behind}`, "--", "…"]} />
-      <div className="foot">
+      <div className={css.foot}>
         <label className="grow row">
           <span className="nowrap">Save it as</span>
-          <input
-            className="field"
-            data-testid="link-name"
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
+          <Input data-testid="link-name" value={name} onChange={(event) => setName(event.target.value)} />
         </label>
         <Button onClick={onClose}>Close</Button>
         <Button

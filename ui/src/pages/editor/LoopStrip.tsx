@@ -93,9 +93,9 @@ export function LoopStrip(props: { store: EditorStore; state: EditorState; ids: 
         Cancel
       </Button>
       {fault ? null : (
-        <button type="submit" className="btn small primary" data-testid="make-loop">
+        <Button type="submit" look="small primary" data-testid="make-loop">
           Make the loop
-        </button>
+        </Button>
       )}
     </form>
   );

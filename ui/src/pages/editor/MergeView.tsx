@@ -52,9 +52,7 @@ export function MergeView({ store, conflict }: { store: EditorStore; conflict: C
                   <strong className="grow">{side === "yours" ? "Yours" : "Theirs"}</strong>
                   <CopyButton text={part[side]} label={`Copy ${side}`} />
                 </div>
-                <pre className="text" data-testid={`merge-${side}`}>
-                  {plain(part[side]) || "(nothing)"}
-                </pre>
+                <pre data-testid={`merge-${side}`}>{plain(part[side]) || "(nothing)"}</pre>
               </div>
             ))}
             <fieldset className={css.picks}>
@@ -80,7 +78,7 @@ export function MergeView({ store, conflict }: { store: EditorStore; conflict: C
           The merged text is not valid JSON yet (line {broken.line}: {broken.message}). You can fix it in the text.
         </p>
       ) : null}
-      <div className="foot">
+      <div className={css.foot}>
         <CopyButton text={yours} label="Copy all of yours" />
         <span className="faint sm">Your whole text</span>
         <CopyButton text={theirs} label="Copy all of theirs" />

@@ -3,10 +3,9 @@
 import { Check, type LucideIcon, Redo2, Undo2 } from "lucide-react";
 import type { Finding } from "../../api/generated";
 import { type Change, readLoadout } from "../../document";
-import { Button } from "../../shared/Button";
+import { Button, LinkButton } from "../../shared/Button";
 import { clock } from "../../shared/format";
-import { Foreign } from "../../shared/parts";
-import { Link } from "../../shared/router";
+import { Foreign, Tag } from "../../shared/parts";
 import css from "./editor.module.css";
 import type { FormProps } from "./fields";
 import { type EditorState, readText } from "./state";
@@ -103,9 +102,9 @@ export function SaveBar(props: SaveBarProps) {
           Review and save{reason ? `: ${reason}` : ""}
         </button>
       ) : subject.kind === "loadout" ? (
-        <Link className="btn" to={`/casts?new=1&loadout=${encodeURIComponent(subject.name)}`} data-testid="start-cast">
+        <LinkButton to={`/casts?new=1&loadout=${encodeURIComponent(subject.name)}`} data-testid="start-cast">
           Start a cast
-        </Link>
+        </LinkButton>
       ) : null}
     </div>
   );
@@ -131,10 +130,10 @@ function KeptTag({ state }: { state: EditorState }) {
   const { state: where, at, why } = state.kept;
   if (where === "kept" && at)
     return (
-      <span className="tag" data-testid="kept">
+      <Tag data-testid="kept">
         <Check className="ico s" />
         kept {clock(at, true).slice(0, 8)}
-      </span>
+      </Tag>
     );
   if (where === "offline" || where === "held")
     return (
@@ -147,9 +146,5 @@ function KeptTag({ state }: { state: EditorState }) {
         {where === "held" ? why : "Offline, kept here"}
       </span>
     );
-  return (
-    <span className="tag" data-testid="keeping">
-      keeping
-    </span>
-  );
+  return <Tag data-testid="keeping">keeping</Tag>;
 }

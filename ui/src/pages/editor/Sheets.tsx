@@ -199,7 +199,7 @@ export function NameSheet({ title, text, label, testid, verb, look = "", from, f
           onChange={(event) => setName(event.target.value)}
         />
         {wrong ? <p className={css.err}>{wrong}</p> : null}
-        <div className="foot">
+        <div className={css.foot}>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary" testid={`${testid}-done`} disabled={wrong !== null}>
             {verb}

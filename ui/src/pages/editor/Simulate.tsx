@@ -9,6 +9,7 @@ import { client, pause } from "../../shared/ask";
 import { Button } from "../../shared/Button";
 import { cx } from "../../shared/cx";
 import { download } from "../../shared/download";
+import { Input } from "../../shared/Field";
 import { useLive } from "../../shared/live-state";
 import { ErrorBox, Foreign, Item } from "../../shared/parts";
 import { oneLine } from "../../shared/text";
@@ -115,8 +116,8 @@ export function Simulate(props: {
           name={`${subject.name}-script.json`}
           value={walk?.script}
         />
-        <input
-          className={cx(css.rules, "field")}
+        <Input
+          className={css.rules}
           aria-label="Requirement ids that the case covers"
           title="Requirement ids that the case covers"
           value={rules}
@@ -232,8 +233,8 @@ function Ask({ ask, onChoose }: AskProps) {
       {ask.outcomes.map((outcome) =>
         outcome === "items" ? (
           <span key={outcome} className="row">
-            <input
-              className={cx(css.num, "field")}
+            <Input
+              className={css.num}
               type="number"
               min={0}
               max={99}

@@ -5,6 +5,7 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { Finding, Json } from "../../api/generated";
 import { Button, IconButton } from "../../shared/Button";
 import { cx } from "../../shared/cx";
+import { Input, Select } from "../../shared/Field";
 import { Foreign } from "../../shared/parts";
 import css from "./editor.module.css";
 import type { EditorState } from "./state";
@@ -77,8 +78,8 @@ export function NameField(
   };
   return (
     <>
-      <input
-        className="field mono"
+      <Input
+        className="mono"
         {...common(props)}
         aria-invalid={fault !== null}
         value={typed}
@@ -109,8 +110,7 @@ export function NumberField(
     [shown],
   );
   return (
-    <input
-      className="field"
+    <Input
       inputMode="decimal"
       {...common(props)}
       value={typed}
@@ -136,11 +136,9 @@ interface SelectProps extends Common {
 export function SelectField(props: SelectProps) {
   const known = props.options.some((one) => one.value === props.value);
   return (
-    <select
-      className="field"
+    <Select
       {...common(props)}
       value={props.value}
-      // biome-ignore lint/a11y/noAutofocus: the question was just asked for
       autoFocus={props.first}
       onChange={(event) => props.onChange(event.target.value)}
     >
@@ -150,7 +148,7 @@ export function SelectField(props: SelectProps) {
           {one.label}
         </option>
       ))}
-    </select>
+    </Select>
   );
 }
 
@@ -187,16 +185,16 @@ export function Pairs(
       {rows.map(([key, value], index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the name is what is being typed
         <div className={css.pair} key={index}>
-          <input
-            className="field mono"
+          <Input
+            className="mono"
             aria-label={`${props.names[0]} ${index + 1}`}
             aria-invalid={rows.some(([other], at) => at !== index && other === key)}
             value={key}
             disabled={props.disabled}
             onChange={(event) => change(index, [event.target.value, value])}
           />
-          <input
-            className="field mono"
+          <Input
+            className="mono"
             aria-label={`${props.names[1]} ${index + 1}`}
             value={typeof value === "string" ? value : JSON.stringify(value)}
             disabled={props.disabled}
@@ -211,7 +209,8 @@ export function Pairs(
         </div>
       ))}
       <Button
-        look={cx(css.addline, "quiet small")}
+        className={css.addline}
+        look="quiet small"
         disabled={props.disabled || rows.some(([name]) => name === "")}
         onClick={() => setRows([...rows, ["", ""]])}
       >

@@ -7,7 +7,7 @@ import type { CastView, InboxItem, SocketState } from "../../api/generated";
 import { cx } from "../../shared/cx";
 import { ago, clock } from "../../shared/format";
 import { castPath, refreshInbox, useInbox, useNow } from "../../shared/live";
-import { Foreign, Mark, State } from "../../shared/parts";
+import { Empty, Foreign, Mark, State, Sub } from "../../shared/parts";
 import { Link, navigate, useSearch } from "../../shared/router";
 import { oneLine } from "../../shared/text";
 import { typing } from "../../shared/typing";
@@ -144,7 +144,7 @@ export function Inbox() {
         </ul>
         {answered.length > 0 ? (
           <>
-            <p className="sub">Answered here</p>
+            <Sub>Answered here</Sub>
             <ul className={css.answered}>
               {answered.map((one) => (
                 <li key={one.key} className="dim sm row">
@@ -155,7 +155,7 @@ export function Inbox() {
             </ul>
           </>
         ) : null}
-        <p className="sub wide-only">Keys</p>
+        <Sub className="wide-only">Keys</Sub>
         <p className="faint sm wide-only">
           <kbd>J</kbd> <kbd>K</kbd> next, previous · <kbd>Y</kbd> <kbd>N</kbd> approve, deny
         </p>
@@ -170,7 +170,7 @@ export function Inbox() {
           </article>
         ))}
         {items.length === 0 && gone.length === 0 ? (
-          <div className="empty">Nothing waits for you. What a cast needs from a person appears here.</div>
+          <Empty as="div">Nothing waits for you. What a cast needs from a person appears here.</Empty>
         ) : null}
         {items.map((item) => {
           const Card = cardsOf[item.reason] ?? OtherCard;

@@ -7,7 +7,6 @@ import { nameOf, sentBackBy, titled } from "../../../fold";
 import { Badges, KindIcon } from "../../../graph/KindIcon";
 import { useGet } from "../../../shared/ask";
 import { Button, IconButton } from "../../../shared/Button";
-import { cx } from "../../../shared/cx";
 import { isExported } from "../../../shared/exported";
 import { EventLink } from "../../../shared/Linked";
 import { CopyButton, ErrorBox, Foreign, Pick, State, Tabs } from "../../../shared/parts";
@@ -78,7 +77,8 @@ export function FocusPanel(props: PanelProps) {
           <State state={card.state} word={card.word} testid="panel-state" />
           <Button
             icon={X}
-            look={cx(css.sheetClose, "quiet small icon")}
+            className={css.sheetClose}
+            look="quiet small icon"
             aria-label="Close"
             data-testid="sheet-close"
             onClick={() => change({ socket: null, turn: null, item: null })}
@@ -123,7 +123,8 @@ export function FocusPanel(props: PanelProps) {
           <span className="grow" />
           <Button
             icon={Columns2}
-            look={cx(css.besideOnly, "quiet small icon")}
+            className={css.besideOnly}
+            look="quiet small icon"
             aria-label="Input and output side by side"
             title="Input and output side by side"
             aria-pressed={beside}
