@@ -88,6 +88,8 @@ for (const name of code)
     for (const one of list.split(/\s+/))
       if (one && !named.has(one) && !OF_LIBRARIES.test(one))
         faults.push(`src/${name}: no sheet has the class ${one} of ${list}`);
+for (const name of code)
+  if (/\bclassName=\{`/.test(texts.get(name))) faults.push(`src/${name}: join classes with cx, not in a text`);
 if (faults.length > 0) {
   console.error(`Styles:\n  ${faults.join("\n  ")}`);
   process.exit(1);

@@ -71,7 +71,7 @@ function ItemStrip({ id, view, item, onItem }: RegionNode["data"]) {
           <button
             key={first}
             type="button"
-            className={`st ${state} nopan`}
+            className={cx("st", state, "nopan")}
             aria-pressed={here === pick}
             aria-label={shared ? group : named}
             title={shared ? group : `${oneLine(label ?? "", 120)} ${first}`.trim()}

@@ -77,7 +77,7 @@ function Finding({ row, onSelect, onPlay }: { row: Row; onSelect: () => void; on
   const script = finding ? `${JSON.stringify(finding.history.script, null, 2)}\n` : "";
   return (
     <li
-      className={`st ${row.notable ? "needs_you" : "idle"}`}
+      className={cx("st", row.notable ? "needs_you" : "idle")}
       data-testid="explored"
       data-kind={finding?.kind ?? "never"}
     >

@@ -4,6 +4,7 @@ import { Check, type LucideIcon, Redo2, Undo2 } from "lucide-react";
 import type { Finding } from "../../api/generated";
 import { type Change, readLoadout } from "../../document";
 import { Button, LinkButton } from "../../shared/Button";
+import { cx } from "../../shared/cx";
 import { clock } from "../../shared/format";
 import { Foreign, Tag } from "../../shared/parts";
 import css from "./editor.module.css";
@@ -92,15 +93,14 @@ export function SaveBar(props: SaveBarProps) {
         </Button>
       ) : null}
       {readOnly ? null : dirty ? (
-        <button
-          type="button"
-          className={`btn${reason ? "" : " primary"}`}
+        <Button
+          look={reason ? undefined : "primary"}
           data-testid="review"
           disabled={reason !== null}
           onClick={props.onReview}
         >
           Review and save{reason ? `: ${reason}` : ""}
-        </button>
+        </Button>
       ) : subject.kind === "loadout" ? (
         <LinkButton to={`/casts?new=1&loadout=${encodeURIComponent(subject.name)}`} data-testid="start-cast">
           Start a cast
@@ -137,14 +137,14 @@ function KeptTag({ state }: { state: EditorState }) {
     );
   if (where === "offline" || where === "held")
     return (
-      <span
-        className={`tag st needs_you${where === "held" ? " cut" : ""}`}
+      <Tag
+        className={cx("st needs_you", where === "held" && "cut")}
         role="status"
         title={why}
         data-testid={`kept-${where}`}
       >
         {where === "held" ? why : "Offline, kept here"}
-      </span>
+      </Tag>
     );
   return <Tag data-testid="keeping">keeping</Tag>;
 }

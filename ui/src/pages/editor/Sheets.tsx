@@ -6,6 +6,7 @@ import { likelyCondition } from "../../document";
 import { KindIcon } from "../../graph/Graph";
 import { Button } from "../../shared/Button";
 import { Dialog } from "../../shared/Dialog";
+import { Input } from "../../shared/Field";
 import { FindField } from "../../shared/FindField";
 import palette from "../../shared/palette.module.css";
 import { Foreign } from "../../shared/parts";
@@ -189,8 +190,8 @@ export function NameSheet({ title, text, label, testid, verb, look = "", from, f
       <form onSubmit={done}>
         <h2>{title}</h2>
         <p className="dim">{text}</p>
-        <input
-          className={`field ${look}`}
+        <Input
+          className={look}
           data-autofocus
           data-testid={testid}
           aria-label={label}

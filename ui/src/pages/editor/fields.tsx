@@ -55,8 +55,8 @@ export function TextField(
   },
 ) {
   return (
-    <input
-      className={`field${props.mono ? " mono" : ""}`}
+    <Input
+      className={props.mono ? "mono" : ""}
       {...common(props)}
       value={props.value}
       placeholder={props.placeholder}

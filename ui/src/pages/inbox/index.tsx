@@ -126,7 +126,7 @@ export function Inbox() {
                 aria-current={item === current}
                 onClick={() => change({ at: keyOf(item), cast: null })}
               >
-                <span className={`st ${lookOf(item)}`}>
+                <span className={cx("st", lookOf(item))}>
                   <Mark state={lookOf(item)} />
                 </span>
                 <span className="grow">
