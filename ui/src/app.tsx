@@ -13,8 +13,9 @@ import {
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 import css from "./app.module.css";
 import { SignIn } from "./pages/signin";
+import { Boundary } from "./shared/Boundary";
 import { cx } from "./shared/cx";
-import { FindBox } from "./shared/FindField";
+import { FindButton } from "./shared/FindField";
 import { money } from "./shared/format";
 import { Keys } from "./shared/keys";
 import { startLive, useInbox, useNow, useProjects, whenBack } from "./shared/live";
@@ -23,7 +24,7 @@ import { Palette } from "./shared/Palette";
 import { Empty } from "./shared/parts";
 import { ProjectName, useProject, WhichProject } from "./shared/project";
 import { Link, navigate, useAddress, useSearch } from "./shared/router";
-import { Shell } from "./shared/Shell";
+import { Main, Shell, Top } from "./shared/Shell";
 import { spentToday } from "./shared/today";
 import { turnLink } from "./shared/turnLink";
 import { typing } from "./shared/typing";
@@ -55,7 +56,7 @@ const Workers = page(async () => (await import("./pages/workers")).Workers);
 const Settings = page(async () => (await import("./pages/settings")).Settings);
 
 interface Place {
-  rail: "casts" | "inbox" | "loadouts" | "materia" | "workers" | "settings";
+  rail: (typeof rail)[number]["id"];
   crumb: ReactNode;
   page: ReactNode;
 }
@@ -104,6 +105,7 @@ const rail = [
   { id: "loadouts", word: "Loadouts", icon: Workflow },
   { id: "materia", word: "Materia", icon: Box },
   { id: "workers", word: "Workers", icon: Server },
+  { id: "settings", word: "Settings", icon: SettingsIcon },
 ] as const;
 
 interface RailProps {
@@ -166,76 +168,60 @@ export function App({ refused }: { refused: string | null }) {
   const asks = !project && (place.rail === "loadouts" || place.rail === "materia");
   const launch = path === "/casts/new" || search.get("new") === "1";
   return (
-    <Shell
-      page={path}
-      rail={
-        <>
-          <a className={css.skip} href="#main">
-            To the content
-          </a>
-          <nav className={css.rail} aria-label="Pages">
-            <span className={css.brand} aria-hidden="true">
-              <svg
-                aria-hidden="true"
-                width="20"
-                height="20"
-                viewBox="0 0 20 20"
-                fill="none"
-                stroke="currentColor"
-                strokeWidth="1.6"
-              >
-                <circle cx="10" cy="10" r="7" />
-                <circle cx="10" cy="10" r="2.200" fill="currentColor" stroke="none" />
-                <circle className={css.moon} cx="15" cy="5" r="2.300" strokeWidth="1.500" />
-              </svg>
-            </span>
-            {pages.map((one) => (
-              <RailLink key={one.id} {...one} now={place.rail} waits={one.id === "inbox" ? waits : 0} />
-            ))}
-            <span className={css.gap} />
-            <RailLink id="settings" word="Settings" icon={SettingsIcon} now={place.rail} waits={0} />
-          </nav>
-        </>
-      }
-      top={
-        <>
-          <nav className={css.crumb} aria-label="Breadcrumb">
-            {place.crumb}
-          </nav>
-          <ProjectName />
-          <span className="grow" />
-          <FindBox
-            as="button"
-            type="button"
-            className={css.finder}
-            onClick={() => setPalette(true)}
-            data-testid="open-palette"
+    <Shell>
+      <a className={css.skip} href="#main">
+        To the content
+      </a>
+      <nav className={css.rail} aria-label="Pages">
+        <span className={css.brand} aria-hidden="true">
+          <svg
+            aria-hidden="true"
+            width="20"
+            height="20"
+            viewBox="0 0 20 20"
+            fill="none"
+            stroke="currentColor"
+            strokeWidth="1.6"
           >
-            <Search className="ico s" />
-            Find casts, sockets, events
-            <kbd>Ctrl K</kbd>
-          </FindBox>
-          <Today />
-          <ConnectionChip />
-        </>
-      }
-      over={
-        <>
-          {launch ? (
-            <Suspense fallback={null}>
-              <Launch
-                onClose={() =>
-                  path === "/casts/new" ? navigate("/casts", true) : change({ new: null, loadout: null, from: null })
-                }
-              />
-            </Suspense>
-          ) : null}
-          {palette ? <Palette onClose={() => setPalette(false)} /> : null}
-          {help ? <Keys onClose={() => setHelp(false)} /> : null}
-        </>
-      }
-    >
-      <Suspense fallback={<Reading />}>{asks ? <WhichProject /> : place.page}</Suspense>
+            <circle cx="10" cy="10" r="7" />
+            <circle cx="10" cy="10" r="2.200" fill="currentColor" stroke="none" />
+            <circle className={css.moon} cx="15" cy="5" r="2.300" strokeWidth="1.500" />
+          </svg>
+        </span>
+        {pages.map((one) => (
+          <RailLink key={one.id} {...one} now={place.rail} waits={one.id === "inbox" ? waits : 0} />
+        ))}
+      </nav>
+      <Top>
+        <nav className={css.crumb} aria-label="Breadcrumb">
+          {place.crumb}
+        </nav>
+        <ProjectName />
+        <span className="grow" />
+        <FindButton type="button" className={css.finder} onClick={() => setPalette(true)} data-testid="open-palette">
+          <Search className="ico s" />
+          Find casts, sockets, events
+          <kbd>Ctrl K</kbd>
+        </FindButton>
+        <Today />
+        <ConnectionChip />
+      </Top>
+      <Main id="main" tabIndex={-1}>
+        <Boundary key={path}>
+          <Suspense fallback={<Reading />}>{asks ? <WhichProject /> : place.page}</Suspense>
+        </Boundary>
+      </Main>
+      {launch ? (
+        <Suspense fallback={null}>
+          <Launch
+            onClose={() =>
+              path === "/casts/new" ? navigate("/casts", true) : change({ new: null, loadout: null, from: null })
+            }
+          />
+        </Suspense>
+      ) : null}
+      {palette ? <Palette onClose={() => setPalette(false)} /> : null}
+      {help ? <Keys onClose={() => setHelp(false)} /> : null}
     </Shell>
   );
 }

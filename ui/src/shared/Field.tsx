@@ -1,14 +1,7 @@
 // Fields to type into, and to pick from.
-import type { ComponentProps } from "react";
-import { cx } from "./cx";
 import css from "./field.module.css";
+import { styled } from "./styled";
 
-export const Input = ({ className, ...rest }: ComponentProps<"input">) => (
-  <input className={cx(css.field, className)} {...rest} />
-);
-export const TextArea = ({ className, ...rest }: ComponentProps<"textarea">) => (
-  <textarea className={cx(css.field, className)} {...rest} />
-);
-export const Select = ({ className, ...rest }: ComponentProps<"select">) => (
-  <select className={cx(css.field, className)} {...rest} />
-);
+export const Input = styled("input", css.field);
+export const TextArea = styled("textarea", css.field);
+export const Select = styled("select", css.field);

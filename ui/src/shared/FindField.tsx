@@ -1,9 +1,9 @@
 // The field above a list that is found by words and walked with the arrow keys.
 
-import type { ComponentProps, ElementType } from "react";
-import { cx } from "./cx";
+import type { ComponentProps } from "react";
 import { Input } from "./Field";
 import css from "./find.module.css";
+import { styled } from "./styled";
 
 interface FindFieldProps extends ComponentProps<"input"> {
   /** How many are found, and which of them is marked. */
@@ -34,10 +34,6 @@ export function FindField({ count, at, setAt, onWords, onTake, ...rest }: FindFi
   );
 }
 
-type FindBoxProps = Omit<ComponentProps<"label">, "onClick"> &
-  Pick<ComponentProps<"button">, "type" | "onClick"> & { as?: ElementType };
-
 /** The box of a field that finds, with a sign before it. */
-export function FindBox({ as: Box = "label", className, ...rest }: FindBoxProps) {
-  return <Box className={cx(css.find, className)} {...rest} />;
-}
+export const FindBox = styled("label", css.find);
+export const FindButton = styled("button", css.find);

@@ -3,10 +3,11 @@ import { type ComponentProps, Fragment } from "react";
 import css from "./linked.module.css";
 import { Foreign } from "./parts";
 import { Link } from "./router";
+import { styled } from "./styled";
 
 /** Goes to an event or a socket. */
 export const Jump = (props: ComponentProps<"button">) => <button type="button" className={css.jump} {...props} />;
-export const JumpLink = (props: ComponentProps<typeof Link>) => <Link className={css.jump} {...props} />;
+export const JumpLink = styled(Link, css.jump);
 
 export function EventLink({ seq, onEvent }: { seq: number; onEvent: (seq: number) => void }) {
   return (

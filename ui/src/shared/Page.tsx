@@ -1,8 +1,7 @@
-// A page that is read from above to below, such as the settings.
-import type { ComponentProps } from "react";
+// Pages that are read from above to below, such as the settings.
 import { cx } from "./cx";
 import css from "./page.module.css";
+import { styled } from "./styled";
 
-export function Page({ wide, className, ...rest }: ComponentProps<"div"> & { wide?: boolean }) {
-  return <div className={cx(css.page, wide && css.wide, className)} {...rest} />;
-}
+export const Page = styled("div", css.page);
+export const WidePage = styled("div", cx(css.page, css.wide));

@@ -3,6 +3,7 @@ import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { Button, type ButtonProps } from "./Button";
 import { cx } from "./cx";
 import css from "./pop.module.css";
+import { styled } from "./styled";
 
 export function Pop(props: {
   open: boolean;
@@ -44,4 +45,4 @@ export function Pop(props: {
 }
 
 /** The buttons below what a sheet asks. */
-export const Foot = ({ children }: { children: ReactNode }) => <div className={css.foot}>{children}</div>;
+export const Foot = styled("div", css.foot);

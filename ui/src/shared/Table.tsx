@@ -3,6 +3,7 @@ import type { ComponentProps, ReactNode } from "react";
 import type { Finding } from "../api/generated";
 import { cx } from "./cx";
 import { Foreign } from "./parts";
+import { styled } from "./styled";
 import css from "./table.module.css";
 
 /** What stands at the head of a column, how wide it is in pixels (else it shares what is left), and its classes. */
@@ -42,9 +43,7 @@ export function Table({
 }
 
 /** A list of facts. */
-export const Facts = ({ className, ...rest }: ComponentProps<"dl">) => (
-  <dl className={cx(css.facts, className)} {...rest} />
-);
+export const Facts = styled("dl", css.facts);
 
 /** One line of a list of facts; nothing where nothing is known. */
 export function Fact({ name, children, ...rest }: ComponentProps<"dd"> & { name: string }) {

@@ -1,19 +1,13 @@
 // Small parts that every page uses.
 import { Check, Copy } from "lucide-react";
-import {
-  type ComponentProps,
-  type ElementType,
-  type HTMLAttributes,
-  type KeyboardEvent,
-  type ReactNode,
-  useState,
-} from "react";
+import { type ElementType, type HTMLAttributes, type KeyboardEvent, type ReactNode, useState } from "react";
 import { Lost } from "../api/client";
 import type { SocketState } from "../api/generated";
 import { Button } from "./Button";
 import { cx } from "./cx";
 import { useLive } from "./live-state";
 import css from "./parts.module.css";
+import { styled } from "./styled";
 import { oneLine, type Piece, pieces } from "./text";
 
 export const stateWords: Record<SocketState, string> = {
@@ -127,18 +121,12 @@ export function Reading({ what = "Reading…", className = "dim" }: { what?: str
 }
 
 /** The head of a part of a page, small. */
-export const Sub = ({ as: Head = "p", className, ...rest }: ComponentProps<"p"> & { as?: ElementType }) => (
-  <Head className={cx(css.sub, className)} {...rest} />
-);
-export const Tag = ({ className, ...rest }: ComponentProps<"span">) => (
-  <span className={cx(css.tag, className)} {...rest} />
-);
+export const Sub = styled("p", css.sub);
+export const Tag = styled("span", css.tag);
 /** Stands where there is nothing else. */
-export const Empty = ({ as: Box = "p", ...rest }: ComponentProps<"p"> & { as?: ElementType }) => (
-  <Box className={css.empty} {...rest} />
-);
+export const Empty = styled("p", css.empty);
 /** What went wrong. */
-export const Fault = (props: ComponentProps<"div">) => <div className={css.errorBox} {...props} />;
+export const Fault = styled("div", css.errorBox);
 
 export function CopyButton({ text, label = "Copy", icon }: { text: string; label?: string; icon?: ReactNode }) {
   const [done, setDone] = useState(false);

@@ -3,10 +3,11 @@
 import { FileText, Moon, Sun } from "lucide-react";
 import { useState } from "react";
 import { Cast } from "../pages/cast";
+import { Boundary } from "../shared/Boundary";
 import { Button } from "../shared/Button";
 import { count } from "../shared/format";
 import { CopyButton, Empty } from "../shared/parts";
-import { Shell } from "../shared/Shell";
+import { FileShell, Main, Top } from "../shared/Shell";
 import { oneLine } from "../shared/text";
 import { applyTheme, theme } from "../shared/theme";
 import type { Exported } from "./source";
@@ -14,33 +15,34 @@ import type { Exported } from "./source";
 export function Viewer({ file }: { file: Exported }) {
   const end = file.events.at(-1);
   return (
-    <Shell
-      top={
-        <>
-          <FileText className="ico" aria-hidden="true" />
-          <span className="mono cut" data-testid="file-cast">
-            {file.cast.castId}
+    <FileShell>
+      <Top>
+        <FileText className="ico" aria-hidden="true" />
+        <span className="mono cut" data-testid="file-cast">
+          {file.cast.castId}
+        </span>
+        <span className="dim cut grow" data-testid="file-line">
+          {file.archive ? originOf(file.archive) : "An exported file, read only"}: {count(end?.seq ?? 0)} events
+          {end ? `, the last at ${end.wallTime.slice(0, 16).replace("T", " ")}` : ""}
+          {file.writtenBy ? `, written by ${file.writtenBy}` : ""}. It asks nothing of any server.
+        </span>
+        {file.stateHash ? (
+          <span className="faint nowrap wide-only">
+            State{" "}
+            <span className="mono" data-testid="state-hash" title={file.stateHash}>
+              {file.stateHash.slice(0, 12)}
+            </span>{" "}
+            <CopyButton text={file.stateHash} label="Copy the hash of the state" />
           </span>
-          <span className="dim cut grow" data-testid="file-line">
-            {file.archive ? originOf(file.archive) : "An exported file, read only"}: {count(end?.seq ?? 0)} events
-            {end ? `, the last at ${end.wallTime.slice(0, 16).replace("T", " ")}` : ""}
-            {file.writtenBy ? `, written by ${file.writtenBy}` : ""}. It asks nothing of any server.
-          </span>
-          {file.stateHash ? (
-            <span className="faint nowrap wide-only">
-              State{" "}
-              <span className="mono" data-testid="state-hash" title={file.stateHash}>
-                {file.stateHash.slice(0, 12)}
-              </span>{" "}
-              <CopyButton text={file.stateHash} label="Copy the hash of the state" />
-            </span>
-          ) : null}
-          <Look />
-        </>
-      }
-    >
-      <Cast id={file.cast.castId} />
-    </Shell>
+        ) : null}
+        <Look />
+      </Top>
+      <Main id="main" tabIndex={-1}>
+        <Boundary>
+          <Cast id={file.cast.castId} />
+        </Boundary>
+      </Main>
+    </FileShell>
   );
 }
 

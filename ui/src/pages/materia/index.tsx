@@ -13,7 +13,7 @@ import { Cli } from "../../shared/Cli";
 import { cx } from "../../shared/cx";
 import { Input } from "../../shared/Field";
 import { useProjects } from "../../shared/live";
-import { Page } from "../../shared/Page";
+import { WidePage } from "../../shared/Page";
 import { ErrorBox, Foreign, Pick, Tag } from "../../shared/parts";
 import { useProject } from "../../shared/project";
 import { Link, navigate, useSearch } from "../../shared/router";
@@ -195,7 +195,7 @@ export function Materia() {
   const list = useGet<Catalog>(project ? "/materia" : null, { project });
   const items = list.data?.items ?? [];
   return (
-    <Page wide className={css.materiaList} data-testid="materia-page">
+    <WidePage className={css.materiaList} data-testid="materia-page">
       <h1>Materia</h1>
       <p className="dim">
         A materia is one behaviour: a prompt for an agent, or a program. Loadouts put them into sockets.
@@ -230,6 +230,6 @@ export function Materia() {
         </tbody>
       </Table>
       <Cli words={["materia", "materia"]} />
-    </Page>
+    </WidePage>
   );
 }

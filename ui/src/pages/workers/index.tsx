@@ -8,7 +8,7 @@ import { Cli } from "../../shared/Cli";
 import { cx } from "../../shared/cx";
 import { castPath, keyOf, useNow, useProjects } from "../../shared/live";
 import { useLive } from "../../shared/live-state";
-import { Page } from "../../shared/Page";
+import { WidePage } from "../../shared/Page";
 import { ErrorBox, Fault, Foreign, Reading, State, Tag } from "../../shared/parts";
 import { useProject } from "../../shared/project";
 import { Link } from "../../shared/router";
@@ -27,7 +27,7 @@ export function Workers() {
     refetchInterval: ASK_AGAIN_MS,
   });
   return (
-    <Page wide className={css.workers} data-testid="workers-page">
+    <WidePage className={css.workers} data-testid="workers-page">
       <h1>Workers</h1>
       {error ? <ErrorBox error={error} /> : null}
       {data ? null : <Reading />}
@@ -39,7 +39,7 @@ export function Workers() {
       {data?.items.map((space) => (
         <Space key={space.project} space={space} />
       ))}
-    </Page>
+    </WidePage>
   );
 }
 
