@@ -1,5 +1,4 @@
 // The shell: the rail, the bar at the top, and which page is open.
-
 import {
   Box,
   Inbox as InboxIcon,
@@ -173,21 +172,20 @@ export function App({ refused }: { refused: string | null }) {
         To the content
       </a>
       <nav className={css.rail} aria-label="Pages">
-        <span className={css.brand} aria-hidden="true">
-          <svg
-            aria-hidden="true"
-            width="20"
-            height="20"
-            viewBox="0 0 20 20"
-            fill="none"
-            stroke="currentColor"
-            strokeWidth="1.6"
-          >
-            <circle cx="10" cy="10" r="7" />
-            <circle cx="10" cy="10" r="2.200" fill="currentColor" stroke="none" />
-            <circle className={css.moon} cx="15" cy="5" r="2.300" strokeWidth="1.500" />
-          </svg>
-        </span>
+        <svg
+          className={css.brand}
+          aria-hidden="true"
+          width="20"
+          height="20"
+          viewBox="0 0 20 20"
+          fill="none"
+          stroke="currentColor"
+          strokeWidth="1.6"
+        >
+          <circle cx="10" cy="10" r="7" />
+          <circle cx="10" cy="10" r="2.200" fill="currentColor" stroke="none" />
+          <circle className={css.moon} cx="15" cy="5" r="2.300" strokeWidth="1.500" />
+        </svg>
         {pages.map((one) => (
           <RailLink key={one.id} {...one} now={place.rail} waits={one.id === "inbox" ? waits : 0} />
         ))}

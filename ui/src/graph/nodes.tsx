@@ -1,5 +1,4 @@
 // Cards, regions and the end: what stands in a graph.
-
 import { Handle, type NodeProps, Position } from "@xyflow/react";
 import { Crosshair } from "lucide-react";
 import { memo } from "react";

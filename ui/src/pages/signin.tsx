@@ -1,5 +1,4 @@
 // The page for somebody whom the server does not know.
-
 import { Cli } from "../shared/Cli";
 import { Fault, Sub } from "../shared/parts";
 import css from "./signin.module.css";

@@ -1,5 +1,4 @@
 // A button that does one thing to a cast, once, and the words that do the same on the command line.
-
 import { type ReactNode, useRef, useState } from "react";
 import { newKey } from "../api/client";
 import { type Act, commandLine, type Done, perform } from "./acts";

@@ -1,5 +1,4 @@
 // A fault of one page does not take the others with it: it is told, and the rest goes on.
-
 import { Component, type ReactNode } from "react";
 import { Button } from "./Button";
 import { Page } from "./Page";

@@ -1,6 +1,6 @@
 // Fields to type into, and to pick from.
+import { styled } from "./cx";
 import css from "./field.module.css";
-import { styled } from "./styled";
 
 export const Input = styled("input", css.field);
 export const TextArea = styled("textarea", css.field);

@@ -1,9 +1,8 @@
 // The field above a list that is found by words and walked with the arrow keys.
-
 import type { ComponentProps } from "react";
+import { styled } from "./cx";
 import { Input } from "./Field";
 import css from "./find.module.css";
-import { styled } from "./styled";
 
 interface FindFieldProps extends ComponentProps<"input"> {
   /** How many are found, and which of them is marked. */

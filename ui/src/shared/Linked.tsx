@@ -1,9 +1,9 @@
 // A sentence of the program, with its event numbers as links and its names as code.
 import { type ComponentProps, Fragment } from "react";
+import { styled } from "./cx";
 import css from "./linked.module.css";
 import { Foreign } from "./parts";
 import { Link } from "./router";
-import { styled } from "./styled";
 
 /** Goes to an event or a socket. */
 export const Jump = (props: ComponentProps<"button">) => <button type="button" className={css.jump} {...props} />;

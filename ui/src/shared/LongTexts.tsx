@@ -1,5 +1,4 @@
 // The long texts of something that is shown, each read when somebody asks for it.
-
 import { useState } from "react";
 import type { Json } from "../api/generated";
 import { type LongText, longText } from "../api/texts";

@@ -1,9 +1,8 @@
 // A small sheet beside the button that opens it. The browser closes it at Escape and when something else is pressed.
 import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { Button, type ButtonProps } from "./Button";
-import { cx } from "./cx";
+import { cx, styled } from "./cx";
 import css from "./pop.module.css";
-import { styled } from "./styled";
 
 export function Pop(props: {
   open: boolean;

@@ -1,7 +1,6 @@
 // The frame of every page: a bar at the top, the page below it, and beside both the rail where there is one.
-import { cx } from "./cx";
+import { cx, styled } from "./cx";
 import css from "./shell.module.css";
-import { styled } from "./styled";
 
 export const Shell = styled("div", css.shell);
 export const FileShell = styled("div", cx(css.shell, css.file));

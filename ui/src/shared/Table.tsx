@@ -1,9 +1,8 @@
 // Tables, facts, findings and boxes to tick, as all pages have them.
 import type { ComponentProps, ReactNode } from "react";
 import type { Finding } from "../api/generated";
-import { cx } from "./cx";
+import { cx, styled } from "./cx";
 import { Foreign } from "./parts";
-import { styled } from "./styled";
 import css from "./table.module.css";
 
 /** What stands at the head of a column, how wide it is in pixels (else it shares what is left), and its classes. */

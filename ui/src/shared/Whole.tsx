@@ -1,5 +1,4 @@
 // A text or a value, whole: folded where it is long, and unfolded in place.
-
 import { useState } from "react";
 import type { Json } from "../api/generated";
 import { Button } from "./Button";

@@ -4,10 +4,9 @@ import { type ElementType, type HTMLAttributes, type KeyboardEvent, type ReactNo
 import { Lost } from "../api/client";
 import type { SocketState } from "../api/generated";
 import { Button } from "./Button";
-import { cx } from "./cx";
+import { cx, styled } from "./cx";
 import { useLive } from "./live-state";
 import css from "./parts.module.css";
-import { styled } from "./styled";
 import { oneLine, type Piece, pieces } from "./text";
 
 export const stateWords: Record<SocketState, string> = {

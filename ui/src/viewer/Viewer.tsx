@@ -1,5 +1,4 @@
 // The frame around an exported cast: what the file is, and the cast page.
-
 import { FileText, Moon, Sun } from "lucide-react";
 import { useState } from "react";
 import { Cast } from "../pages/cast";

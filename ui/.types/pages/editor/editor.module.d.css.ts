@@ -66,7 +66,6 @@ declare const classes: {
   readonly bad: string;
   readonly askSheet: string;
   readonly linksheet: string;
-  readonly foot: string;
   readonly review: string;
   readonly merge: string;
   readonly cols: string;

@@ -1,5 +1,4 @@
 // What can be done to a cast, beside its head: the modes, pause, guide, fork, stop.
-
 import { MessageSquare, Pause, Play, RotateCcw, Square, Undo2 } from "lucide-react";
 import { useState } from "react";
 import { nameOf } from "../../fold";

@@ -1,5 +1,4 @@
 // Changing what a cast, or one of its sockets, may spend.
-
 import { SlidersHorizontal } from "lucide-react";
 import { useState } from "react";
 import { nameOf } from "../../fold";

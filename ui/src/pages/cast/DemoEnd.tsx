@@ -1,5 +1,4 @@
 // At the end of the demo: what a reader could do next.
-
 import { useState } from "react";
 import type { CastState } from "../../fold";
 import { Confirm, type Target } from "../../shared/ActButton";

@@ -1,5 +1,4 @@
 // The rows of the log: only those that are seen are in the page. One of them can be opened as it is written.
-
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { memo, useEffect, useLayoutEffect, useMemo, useRef } from "react";
 import type { EventLine } from "../../api/generated";

@@ -1,5 +1,4 @@
 // The log as a table. Only rows that are seen are in the page; the server filters and finds.
-
 import { useInfiniteQuery, useQueries } from "@tanstack/react-query";
 import { Search, X } from "lucide-react";
 import { useCallback, useEffect, useMemo, useState } from "react";

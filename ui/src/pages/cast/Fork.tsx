@@ -1,5 +1,4 @@
 // A fork: a new cast with the past of this one up to an event, which can be told something before it goes on.
-
 import { GitFork } from "lucide-react";
 import { useState } from "react";
 import { nameOf } from "../../fold";

@@ -1,5 +1,4 @@
 // The head of a cast: what was asked, where it stands, what it has spent, what can be done.
-
 import { memo, useState } from "react";
 import { type CastState, castState, sentence } from "../../fold";
 import { type Act, commandLine, type Done } from "../../shared/acts";

@@ -1,5 +1,4 @@
 // How a cast runs: whether turns start by themselves, and what they may write.
-
 import { useState } from "react";
 import { ActButton } from "../../shared/ActButton";
 import { type Act, commandLine, MODES, PACES } from "../../shared/acts";

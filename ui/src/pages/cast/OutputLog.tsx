@@ -1,5 +1,4 @@
 // What the sockets put out, one turn after the other, in one log.
-
 import { useState } from "react";
 import { field } from "../../api/events";
 import { nameOf, type Turn } from "../../fold";

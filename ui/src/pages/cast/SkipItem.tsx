@@ -1,5 +1,4 @@
 // Ending the item that a loop is at: as not satisfied, with a reason if there is one; the cast goes on with what follows.
-
 import { useState } from "react";
 import { type CastState, currentItem, isOpen, nameOf, openLoop } from "../../fold";
 import { ActButton, Confirm } from "../../shared/ActButton";

@@ -1,5 +1,4 @@
 // The variables of a cast as of the event that is looked at.
-
 import { nameOf } from "../../fold";
 import { useCast } from "../../shared/cast-store";
 import { JsonText } from "../../shared/JsonTree";

@@ -1,5 +1,4 @@
 // The bar of time: events from left to right, chapters by item, marks where something happened to the work.
-
 import { ChevronLeft, ChevronRight, Pause, Play } from "lucide-react";
 import { memo, useEffect, useRef, useState } from "react";
 import type { CastState, Chapter, Mark, MarkKind } from "../../fold";

@@ -1,5 +1,4 @@
 // The workspace of a cast: where its files are, what it changed, and how to get or drop that.
-
 import { GitMerge, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { segment } from "../../api/client";

@@ -1,5 +1,4 @@
 // One cast: what is happening, and why. The whole page shows one state: the newest, or that of an event.
-
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useShallow } from "zustand/react/shallow";

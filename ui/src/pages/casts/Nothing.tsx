@@ -1,5 +1,4 @@
 // Before the first cast: what a cast is, the demo, and what is missing for one's own.
-
 import { Play } from "lucide-react";
 import { post } from "../../api/client";
 import type { CastSummary, DemoView, Health, LoadoutView } from "../../api/generated";

@@ -1,5 +1,4 @@
 // The rows of the list of casts, by group.
-
 import { memo, type ReactNode } from "react";
 import type { CastSummary } from "../../api/generated";
 import { castState } from "../../fold/view";

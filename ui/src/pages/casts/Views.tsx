@@ -1,5 +1,4 @@
 // The views of the list: those that are always there, and those that somebody keeps.
-
 import { BookmarkPlus, X } from "lucide-react";
 import { useRef, useState } from "react";
 import { Button, IconButton } from "../../shared/Button";

@@ -1,5 +1,4 @@
 // Casts: who needs me, what runs, what was.
-
 import { GitCompare, Plus, Search } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useShallow } from "zustand/react/shallow";

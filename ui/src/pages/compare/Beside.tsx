@@ -1,5 +1,4 @@
 // One turn of each cast beside the other: what it was given, what it put out, where it led.
-
 import { useQuery } from "@tanstack/react-query";
 import { get, segment } from "../../api/client";
 import type { CastView, ComparedTurn, Json, TurnView } from "../../api/generated";

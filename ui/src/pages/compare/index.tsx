@@ -1,5 +1,4 @@
 // Compare: what two casts did, turn beside turn. What differs, the server says; `materia compare` prints the same.
-
 import { useQuery } from "@tanstack/react-query";
 import { get, segment } from "../../api/client";
 import type { CastView, ComparedTurn, Comparison } from "../../api/generated";

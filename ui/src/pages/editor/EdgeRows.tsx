@@ -1,5 +1,4 @@
 // The ways out of a socket, in their order; a row can be dragged, or moved with its buttons.
-
 import { ChevronDown, ChevronUp, Ellipsis, GripVertical, Plus, X } from "lucide-react";
 import { type DragEvent, useState } from "react";
 import type { SocketDoc } from "../../document";

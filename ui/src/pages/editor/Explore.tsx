@@ -1,5 +1,4 @@
 // Every history that the loadout can take: what can go wrong, each with a history that Simulate plays.
-
 import { useQuery } from "@tanstack/react-query";
 import { Route, TriangleAlert } from "lucide-react";
 import { useMemo, useState } from "react";

@@ -1,5 +1,4 @@
 // The inspector: what is selected, and everything that can be said about it.
-
 import { useState } from "react";
 import type { Finding } from "../../api/generated";
 import { edgeById, exitOf, innermost, type Selected, thingAt } from "../../document";

@@ -1,5 +1,4 @@
 // The inspector of a loop: what it consumes, who is in it, where it leads.
-
 import { Plus, X } from "lucide-react";
 import type { Condition } from "../../api/generated";
 import {

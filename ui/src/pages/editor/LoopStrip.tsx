@@ -1,5 +1,4 @@
 // Making a loop from a selection: a strip over the canvas asks what it consumes and where it leads at last.
-
 import { type ComponentProps, type FormEvent, useMemo, useState } from "react";
 import type { Condition } from "../../api/generated";
 import { freeLoopId, inOrder, loopFault, makeLoop } from "../../document";

@@ -1,5 +1,4 @@
 // The palette: every materia by kind, beginnings of graphs, and loadouts that can be linked behind this one.
-
 import { PanelLeftClose, PanelLeftOpen, Workflow } from "lucide-react";
 import { type DragEvent, type ReactNode, type RefObject, useState } from "react";
 import type { MateriaInfo } from "../../document";

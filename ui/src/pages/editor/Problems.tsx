@@ -1,5 +1,4 @@
 // What the checker found, with what can be done about it. The words, codes and places are those of `materia check`.
-
 import { CircleAlert, Info, TriangleAlert } from "lucide-react";
 import type { Finding } from "../../api/generated";
 import { fixFor, thingAt } from "../../document";

@@ -1,5 +1,4 @@
 // Before saving: what changes, as things and as lines; whom it concerns; and what the next cast will ask about.
-
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { Refusal } from "../../api/client";
@@ -11,6 +10,7 @@ import { Compare } from "../../shared/code";
 import { Dialog } from "../../shared/Dialog";
 import { Input } from "../../shared/Field";
 import { useLive } from "../../shared/live-state";
+import { Foot } from "../../shared/Pop";
 import { ErrorBox, Foreign } from "../../shared/parts";
 import { Runs } from "../../shared/Runs";
 import { navigate } from "../../shared/router";
@@ -126,7 +126,7 @@ export function Review({ store, state, onClose }: { store: EditorStore; state: E
         </label>
       ) : null}
       {error ? <ErrorBox error={error} /> : null}
-      <div className={css.foot}>
+      <Foot>
         <Button
           look="quiet"
           data-testid="discard"
@@ -149,7 +149,7 @@ export function Review({ store, state, onClose }: { store: EditorStore; state: E
         >
           {cleared ? `Remove ${subject.name} and save` : `Save ${file}`}
         </Button>
-      </div>
+      </Foot>
     </Dialog>
   );
 }

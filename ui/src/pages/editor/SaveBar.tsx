@@ -1,5 +1,4 @@
 // The bar above the canvas: what it is, whether it is kept, and the way to save it.
-
 import { Check, type LucideIcon, Redo2, Undo2 } from "lucide-react";
 import type { Finding } from "../../api/generated";
 import { type Change, readLoadout } from "../../document";

@@ -1,5 +1,4 @@
 // Short questions of the editor: what to add, where to connect to, what to call it.
-
 import { type FormEvent, useMemo, useState } from "react";
 import type { Condition } from "../../api/generated";
 import { likelyCondition } from "../../document";
@@ -8,6 +7,7 @@ import { Button } from "../../shared/Button";
 import { Dialog } from "../../shared/Dialog";
 import { Input } from "../../shared/Field";
 import { FindField } from "../../shared/FindField";
+import { Foot } from "../../shared/Pop";
 import palette from "../../shared/palette.module.css";
 import { Foreign } from "../../shared/parts";
 import { oneLine } from "../../shared/text";
@@ -200,12 +200,12 @@ export function NameSheet({ title, text, label, testid, verb, look = "", from, f
           onChange={(event) => setName(event.target.value)}
         />
         {wrong ? <p className={css.err}>{wrong}</p> : null}
-        <div className={css.foot}>
+        <Foot>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary" testid={`${testid}-done`} disabled={wrong !== null}>
             {verb}
           </Button>
-        </div>
+        </Foot>
       </form>
     </Dialog>
   );

@@ -1,5 +1,4 @@
 // A walk through the graph: a person chooses outcomes, the program's own kernel routes. No agent runs.
-
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { castChoices, simulate } from "../../api/editor";

@@ -1,5 +1,4 @@
 // The editor around one open document: bar, palette, canvas, inspector and drawer.
-
 import { X } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { Walk } from "../../api/generated";

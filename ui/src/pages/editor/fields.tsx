@@ -1,5 +1,4 @@
 // Controls of the inspector. Each shows one field of the document and writes it as it is typed.
-
 import { Plus, X } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { Finding, Json } from "../../api/generated";
@@ -152,15 +151,22 @@ export function SelectField(props: SelectProps) {
   );
 }
 
+interface Named extends Omit<Common, "label"> {
+  value: { [key: string]: Json };
+  onChange: (value: { [key: string]: Json } | undefined) => void;
+}
+
+/** Where the fields of an output go in the state. */
+export function Assign(props: Named) {
+  return (
+    <Part title="Assign" hint="output to state">
+      <Pairs label="Assign" names={["Target", "Source"]} add="Add a target" {...props} />
+    </Part>
+  );
+}
+
 /** Names and values: the lines of an object whose values are words. A line without a name is not written yet. */
-export function Pairs(
-  props: Common & {
-    value: { [key: string]: Json };
-    names: [string, string];
-    add: string;
-    onChange: (value: { [key: string]: Json } | undefined) => void;
-  },
-) {
+export function Pairs(props: Named & { label: string; names: [string, string]; add: string }) {
   const shown = JSON.stringify(props.value);
   const [rows, setRows] = useState<[string, Json][]>(() => Object.entries(props.value));
   const sent = useRef(shown);

@@ -1,5 +1,4 @@
 // An approval: exactly what would run, with what, and what follows from each answer.
-
 import { useState } from "react";
 import { segment } from "../../api/client";
 import type { CastView, GivenView, Json } from "../../api/generated";

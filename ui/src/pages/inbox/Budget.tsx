@@ -1,5 +1,4 @@
 // A budget that is spent: what was spent, and how much more may be.
-
 import { useEffect, useState } from "react";
 import { segment } from "../../api/client";
 import type { Budget, CastView } from "../../api/generated";

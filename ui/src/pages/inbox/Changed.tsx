@@ -1,5 +1,4 @@
 // What was changed before somebody asked: the newest difference that a turn of the cast left.
-
 import { useQuery } from "@tanstack/react-query";
 import { get, getText, segment } from "../../api/client";
 import { field } from "../../api/events";

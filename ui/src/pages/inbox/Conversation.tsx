@@ -1,5 +1,4 @@
 // A socket that talks with a person: what was said, and the next answer.
-
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { field } from "../../api/events";

@@ -1,5 +1,4 @@
 // A socket that goes round in circles: two outputs that are the same, and the ways out of it.
-
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { segment } from "../../api/client";

@@ -1,5 +1,4 @@
 // Inbox: everything that waits for a person, the riskiest first.
-
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { get, segment } from "../../api/client";

@@ -1,5 +1,4 @@
 // One bound of a new cast, beside what past casts took.
-
 import { cx } from "../../shared/cx";
 import { Input } from "../../shared/Field";
 import css from "./launch.module.css";

@@ -1,5 +1,4 @@
 // Launch: what should be done, by which loadout, with what bounds; and the command that does the same.
-
 import { useEffect, useMemo, useRef, useState } from "react";
 import { newKey, post, Refusal, segment } from "../../api/client";
 import type { Budget, CastSummary, Catalog, Health, LoadoutView, StartBody, WorkspaceKind } from "../../api/generated";

@@ -1,5 +1,4 @@
 // One materia: its prompt and tools, or its command; and a try of a saved utility, after consent.
-
 import { useMemo, useState } from "react";
 import type { ConfigFile } from "../../api/generated";
 import { freeName, object } from "../../document";

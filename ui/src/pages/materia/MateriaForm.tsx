@@ -7,7 +7,7 @@ import { Seg } from "../../shared/parts";
 import { Check } from "../../shared/Table";
 import { putClean } from "../editor/acts";
 import editor from "../editor/editor.module.css";
-import { Pairs, Part, Row, TextField } from "../editor/fields";
+import { Assign, Part, Row, TextField } from "../editor/fields";
 import { PARSES } from "../editor/options";
 import { SchemaGroups } from "../editor/SchemaFields";
 import type { EditorStore } from "../editor/store";
@@ -165,16 +165,7 @@ export function MateriaForm(props: {
         elsewhere={[...elsewhere, ...groups.flatMap(([title, names]) => (title === other ? names : []))]}
         open={["Agent", "Program", "Limits"]}
       />
-      <Part title="Assign" hint="output to state">
-        <Pairs
-          label="Assign"
-          disabled={off}
-          names={["Target", "Source"]}
-          add="Add a target"
-          value={object(raw.assign)}
-          onChange={put("assign")}
-        />
-      </Part>
+      <Assign disabled={off} value={object(raw.assign)} onChange={put("assign")} />
     </>
   );
 }

@@ -1,5 +1,4 @@
 // Runs a saved utility once, with input that a person gives, after that person has seen and allowed what runs.
-
 import { useState } from "react";
 import { Refusal } from "../../api/client";
 import { tryUtility } from "../../api/editor";

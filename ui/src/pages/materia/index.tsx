@@ -1,5 +1,4 @@
 // Loadouts and materia: what there is, where it is written, and the ways into their editors.
-
 import { type FormEvent, type ReactNode, useState } from "react";
 import { segment } from "../../api/client";
 import type { Catalog, DraftItem, Drafts, LoadoutView } from "../../api/generated";

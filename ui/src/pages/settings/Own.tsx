@@ -1,5 +1,4 @@
 // What this browser keeps for its reader: the look, being told, the bounds of new casts.
-
 import { useState } from "react";
 import { BOUNDS, type Bounds, keepBounds, usualBounds } from "../../shared/bounds";
 import { Input } from "../../shared/Field";

@@ -1,5 +1,4 @@
 // Settings: how the page looks, which agents there are, which server this is.
-
 import { forgetKey, remove, segment } from "../../api/client";
 import type { Alive, ConfigBody, Health } from "../../api/generated";
 import { useGet, useOnce } from "../../shared/ask";

@@ -1,5 +1,4 @@
 // The workers of casts on NATS: who is there, what they run, and what waits for one.
-
 import { useQuery } from "@tanstack/react-query";
 import { get } from "../../api/client";
 import type { SpaceItem, WorkerBody, Workers as WorkersList } from "../../api/generated";

@@ -1,5 +1,4 @@
 // The files that a turn left, and what is in them.
-
 import { segment } from "../../../api/client";
 import type { TurnView } from "../../../api/generated";
 import { useText } from "../../../shared/ask";

@@ -1,5 +1,4 @@
 // All turns of a socket, the newest first.
-
 import type { SocketState } from "../../../api/generated";
 import type { Turn } from "../../../fold";
 import { count, duration } from "../../../shared/format";

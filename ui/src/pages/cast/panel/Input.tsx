@@ -1,5 +1,4 @@
 // What a turn was given: its prompt by layers, raw, or beside the turn before it.
-
 import { useState } from "react";
 import { segment } from "../../../api/client";
 import { field } from "../../../api/events";

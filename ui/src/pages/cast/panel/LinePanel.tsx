@@ -1,5 +1,4 @@
 // A line of the graph: what went over it, what waits there, each payload whole.
-
 import { useQuery } from "@tanstack/react-query";
 import { ArrowRight, X } from "lucide-react";
 import { useEffect, useRef, useState } from "react";

@@ -1,5 +1,4 @@
 // What a socket puts out right now.
-
 import type { TurnView } from "../../../api/generated";
 import { type Turn, waitsAt } from "../../../fold";
 import { count } from "../../../shared/format";

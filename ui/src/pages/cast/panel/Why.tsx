@@ -1,5 +1,4 @@
 // Why a socket ran, or why it does not run; and how it is started by hand.
-
 import { useState } from "react";
 import { segment } from "../../../api/client";
 import type { Why } from "../../../api/generated";

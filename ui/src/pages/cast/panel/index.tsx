@@ -1,5 +1,4 @@
 // The focus panel: one socket, one item, one turn.
-
 import { ChevronLeft, ChevronRight, Columns2, Link as LinkIcon, X } from "lucide-react";
 import { segment } from "../../../api/client";
 import type { TurnView } from "../../../api/generated";
