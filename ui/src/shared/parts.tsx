@@ -234,6 +234,7 @@ export function Pick(props: {
     <label className={cx(css.pick, props.className)}>
       <span className="faint">{props.label}</span>
       <select
+        aria-label={props.label}
         value={props.value}
         onChange={(event) => props.onPick(event.target.value)}
         onPointerDown={() => setWhole(true)}
