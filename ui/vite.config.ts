@@ -36,7 +36,11 @@ export default defineConfig({
   },
   worker: { format: "es" },
   server: { proxy: { "/api": { target: process.env.MATERIA_URL ?? "http://127.0.0.1:7420", changeOrigin: true } } },
-  test: { environment: "node", css: true, include: ["src/**/*.test.{ts,tsx}"] },
+  test: {
+    environment: "node",
+    css: { include: /.+/, modules: { classNameStrategy: "non-scoped" } },
+    include: ["src/**/*.test.{ts,tsx}"],
+  },
 });
 
 /** The most that the first view may weigh, compressed: the shell and the list of casts, without fonts. */

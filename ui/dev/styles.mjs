@@ -84,10 +84,12 @@ for (const name of modules)
       faults.push(`src/${name}: nothing has the global class ${one}`);
 const named = new Set([...base, ...modules.flatMap((name) => [...classesOf(name).global])]);
 for (const name of code)
-  for (const [, list] of texts.get(name).matchAll(/\b(?:className|look)="([^"]*)"/g))
+  for (const [, list] of texts.get(name).matchAll(/\bclassName="([^"]*)"/g))
     for (const one of list.split(/\s+/))
       if (one && !named.has(one) && !OF_LIBRARIES.test(one))
         faults.push(`src/${name}: no sheet has the class ${one} of ${list}`);
+for (const name of code)
+  if (/\bclassName=\{`/.test(texts.get(name))) faults.push(`src/${name}: join classes with cx, not in a text`);
 if (faults.length > 0) {
   console.error(`Styles:\n  ${faults.join("\n  ")}`);
   process.exit(1);

@@ -1,5 +1,4 @@
 // The shell: the rail, the bar at the top, and which page is open.
-
 import {
   Box,
   Inbox as InboxIcon,
@@ -11,15 +10,20 @@ import {
   Workflow,
 } from "lucide-react";
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
+import css from "./app.module.css";
 import { SignIn } from "./pages/signin";
 import { Boundary } from "./shared/Boundary";
+import { cx } from "./shared/cx";
+import { FindButton } from "./shared/FindField";
 import { money } from "./shared/format";
 import { Keys } from "./shared/keys";
 import { startLive, useInbox, useNow, useProjects, whenBack } from "./shared/live";
 import { useLive } from "./shared/live-state";
 import { Palette } from "./shared/Palette";
+import { Empty } from "./shared/parts";
 import { ProjectName, useProject, WhichProject } from "./shared/project";
 import { Link, navigate, useAddress, useSearch } from "./shared/router";
+import { Main, Shell, Top } from "./shared/Shell";
 import { spentToday } from "./shared/today";
 import { turnLink } from "./shared/turnLink";
 import { typing } from "./shared/typing";
@@ -51,7 +55,7 @@ const Workers = page(async () => (await import("./pages/workers")).Workers);
 const Settings = page(async () => (await import("./pages/settings")).Settings);
 
 interface Place {
-  rail: "casts" | "inbox" | "loadouts" | "materia" | "workers" | "settings";
+  rail: (typeof rail)[number]["id"];
   crumb: ReactNode;
   page: ReactNode;
 }
@@ -100,6 +104,7 @@ const rail = [
   { id: "loadouts", word: "Loadouts", icon: Workflow },
   { id: "materia", word: "Materia", icon: Box },
   { id: "workers", word: "Workers", icon: Server },
+  { id: "settings", word: "Settings", icon: SettingsIcon },
 ] as const;
 
 interface RailProps {
@@ -120,9 +125,9 @@ function RailLink({ id, word, icon: Icon, now, waits }: RailProps) {
       {...(now === id ? { "aria-current": "page" as const } : {})}
     >
       <Icon className="ico" />
-      <span className="word">{word}</span>{" "}
+      <span className={css.word}>{word}</span>{" "}
       {waits > 0 ? (
-        <span className="n" data-testid="inbox-count">
+        <span className={css.n} data-testid="inbox-count">
           {waits}
         </span>
       ) : null}
@@ -162,51 +167,48 @@ export function App({ refused }: { refused: string | null }) {
   const asks = !project && (place.rail === "loadouts" || place.rail === "materia");
   const launch = path === "/casts/new" || search.get("new") === "1";
   return (
-    <div className="app">
-      <a className="skip" href="#main">
+    <Shell>
+      <a className={css.skip} href="#main">
         To the content
       </a>
-      <nav className="rail" aria-label="Pages">
-        <span className="brand" aria-hidden="true">
-          <svg
-            aria-hidden="true"
-            width="20"
-            height="20"
-            viewBox="0 0 20 20"
-            fill="none"
-            stroke="currentColor"
-            strokeWidth="1.6"
-          >
-            <circle cx="10" cy="10" r="7" />
-            <circle cx="10" cy="10" r="2.200" fill="currentColor" stroke="none" />
-            <circle className="moon" cx="15" cy="5" r="2.300" strokeWidth="1.500" />
-          </svg>
-        </span>
+      <nav className={css.rail} aria-label="Pages">
+        <svg
+          className={css.brand}
+          aria-hidden="true"
+          width="20"
+          height="20"
+          viewBox="0 0 20 20"
+          fill="none"
+          stroke="currentColor"
+          strokeWidth="1.6"
+        >
+          <circle cx="10" cy="10" r="7" />
+          <circle cx="10" cy="10" r="2.200" fill="currentColor" stroke="none" />
+          <circle className={css.moon} cx="15" cy="5" r="2.300" strokeWidth="1.500" />
+        </svg>
         {pages.map((one) => (
           <RailLink key={one.id} {...one} now={place.rail} waits={one.id === "inbox" ? waits : 0} />
         ))}
-        <span className="gap" />
-        <RailLink id="settings" word="Settings" icon={SettingsIcon} now={place.rail} waits={0} />
       </nav>
-      <header className="top">
-        <nav className="crumb" aria-label="Breadcrumb">
+      <Top>
+        <nav className={css.crumb} aria-label="Breadcrumb">
           {place.crumb}
         </nav>
         <ProjectName />
         <span className="grow" />
-        <button type="button" className="find" onClick={() => setPalette(true)} data-testid="open-palette">
+        <FindButton type="button" className={css.finder} onClick={() => setPalette(true)} data-testid="open-palette">
           <Search className="ico s" />
           Find casts, sockets, events
           <kbd>Ctrl K</kbd>
-        </button>
+        </FindButton>
         <Today />
         <ConnectionChip />
-      </header>
-      <main className="main" id="main" tabIndex={-1}>
+      </Top>
+      <Main id="main" tabIndex={-1}>
         <Boundary key={path}>
           <Suspense fallback={<Reading />}>{asks ? <WhichProject /> : place.page}</Suspense>
         </Boundary>
-      </main>
+      </Main>
       {launch ? (
         <Suspense fallback={null}>
           <Launch
@@ -218,7 +220,7 @@ export function App({ refused }: { refused: string | null }) {
       ) : null}
       {palette ? <Palette onClose={() => setPalette(false)} /> : null}
       {help ? <Keys onClose={() => setHelp(false)} /> : null}
-    </div>
+    </Shell>
   );
 }
 
@@ -231,7 +233,7 @@ function Today() {
   const sure = whole || next === null;
   return (
     <span
-      className="today nowrap"
+      className={cx(css.today, "nowrap")}
       data-testid="today"
       title={`Casts that began today${unknown > 0 ? `; the cost of ${unknown} is unknown` : ""}${sure ? "" : "; older casts are not loaded"}`}
     >
@@ -243,11 +245,11 @@ function Today() {
 function Reading() {
   const connection = useLive((live) => live.connection);
   return (
-    <p className="empty" role="status">
+    <Empty role="status">
       {connection.kind === "connected"
         ? "Reading…"
         : "The server does not answer. The page reconnects when the server is back."}
-    </p>
+    </Empty>
   );
 }
 
@@ -270,7 +272,7 @@ function ConnectionChip() {
           ? "Connecting"
           : `Reconnecting ${left} s`;
   return (
-    <span className={`conn${connection.kind === "connected" ? "" : " off"}`} role="status" data-testid="connection">
+    <span className={cx(css.conn, connection.kind !== "connected" && css.off)} role="status" data-testid="connection">
       <i />
       {text}
       {lastSeq !== null ? <span className="faint wide-only">event {lastSeq.toLocaleString("en")}</span> : null}

@@ -151,7 +151,7 @@ test("C8, C10: the input is the prompt, layer by layer, and has the reason of th
     const begun = (await stage.events(DEMO))[43].data;
     await byId(page, "prompt-layers").waitFor();
     const layers = await page
-      .locator('[data-testid^="layer-"] .text')
+      .locator('[data-testid^="layer-"] pre')
       .evaluateAll((all) => all.map((one) => one.textContent));
     assert.equal(layers.join(""), begun.prompt);
     assert.ok((await byId(page, "layer-tick").textContent()).includes("the option must not be taken for the name"));
@@ -159,7 +159,7 @@ test("C8, C10: the input is the prompt, layer by layer, and has the reason of th
     await byId(page, "seg-raw").click();
     assert.equal(await byId(page, "prompt-raw").evaluate((one) => one.textContent), begun.prompt);
     await byId(page, "seg-diff").click();
-    await page.locator(".ins").first().waitFor();
+    await page.locator("ins").first().waitFor();
   }),
 );
 
@@ -168,7 +168,7 @@ test("C9: why names who sent it and links to the event", { skip }, () =>
     await byId(page, "why-sentence").waitFor();
     const text = await byId(page, "why-sentence").textContent();
     assert.match(text, /Checkpoint completed/);
-    await page.locator('[data-testid="why-sentence"] .ev').first().click();
+    await page.locator('[data-testid="why-sentence"] .linked_jump').first().click();
     await page.waitForFunction(() => /at=\d+/.test(location.search));
   }),
 );
@@ -180,7 +180,7 @@ test("C9: why tells the line of a rework: who, on which condition, the how-manie
       await byId(page, "arrivals").textContent(),
       /Auto-Eval, not satisfied: 1 of 3 traversals for Greet in French/,
     );
-    await byId(page, "arrivals").locator(".ev").click();
+    await byId(page, "arrivals").locator(".linked_jump").click();
     await page.waitForFunction(() => location.search.includes("at=41"));
   }),
 );
@@ -228,7 +228,7 @@ test("C12: a stall shows two outputs that are the same", { skip }, () =>
     assert.equal(texts.length, 2);
     assert.equal(texts[0], texts[1]);
     assert.ok(texts[0].length > 0);
-    assert.equal(await card.locator(".tag").count(), 2);
+    assert.equal(await card.locator(".parts_tag").count(), 2);
   }),
 );
 
@@ -322,7 +322,7 @@ test("C14: a fork at an event is a new cast; the old one is not touched; compare
     const before = (await stage.view(DEMO)).lastSeq;
     await byId(page, "fork").click();
     assert.match(
-      await page.locator('.pop [data-testid="cli"]').textContent(),
+      await page.locator('.pop_pop [data-testid="cli"]').textContent(),
       new RegExp(`materia -C \\S+ fork ${DEMO} --at 30`),
     );
     await byId(page, "fork-confirm").click();
@@ -396,7 +396,7 @@ test(
     await byId(page, "guide").click();
     await byId(page, "guide-text").fill("Fix the fixture, not the parser");
     assert.match(
-      await page.locator('.pop [data-testid="cli"]').textContent(),
+      await page.locator('.pop_pop [data-testid="cli"]').textContent(),
       /materia -C \S+ say .* 'Fix the fixture, not the parser'/,
     );
     await byId(page, "guide-confirm").click();
@@ -406,7 +406,7 @@ test(
     await byId(page, "budget-act").click();
     await byId(page, "set-maxTurns").fill("55");
     assert.match(
-      await page.locator('.pop [data-testid="cli"]').textContent(),
+      await page.locator('.pop_pop [data-testid="cli"]').textContent(),
       /materia -C \S+ budget .* --max-turns 55/,
     );
     await byId(page, "budget-act-confirm").click();

@@ -139,7 +139,8 @@ test("A2: the empty page runs the demo; at its end it offers what could be next"
   await page.getByText("materia init").waitFor();
   await byId(page, "demo-own").click();
   await byId(page, "demo-fork").click();
-  assert.match(await page.locator('.pop [data-testid="cli"]').first().textContent(), /fork .* --at \d+/);
+  const asked = page.locator("[popover]", { hasText: "Fork at event" });
+  assert.match(await asked.locator('[data-testid="cli"]').textContent(), /fork .* --at \d+/);
   assert.deepEqual(await violations(page), []);
   assert.deepEqual(page.trouble, []);
   await page.context().close();

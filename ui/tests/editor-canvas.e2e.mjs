@@ -194,7 +194,7 @@ test("B10: a guarded edge behind always is a problem at once; its fix puts it fi
 test("B11: a verdict asked of text is a problem, and saving says why it is not possible", options, async () => {
   await withEditor(browser, async (page) => {
     await card(page, "Socket-5").click();
-    await page.locator(".editor_insp .seg button", { hasText: "text" }).first().click();
+    await page.locator(".editor_insp .parts_seg button", { hasText: "text" }).first().click();
     await page.locator('[data-code="graph::needs-json"]').first().waitFor();
     const review = byId(page, "review");
     await until(async () => await review.isDisabled());
@@ -241,7 +241,7 @@ test("B13: the condition of an exit is changed on the canvas, and sockets stay a
     const edge = "loop-exit:workItemIteration:exit:Socket-6:always";
     await pressEdge(page, edge);
     await byId(page, "insp-edge").waitFor();
-    await page.locator(".editor_insp .seg button", { hasText: /^satisfied$/ }).click();
+    await page.locator(".editor_insp .parts_seg button", { hasText: /^satisfied$/ }).click();
     const now = await loadout(page);
     assert.deepEqual(now.sockets, before.sockets);
     assert.deepEqual(now.loops.workItemIteration.exits, [

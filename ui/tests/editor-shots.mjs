@@ -13,7 +13,7 @@ for (const colorScheme of ["light", "dark"]) {
   // A verdict that is asked of text, and an edge that is never taken.
   await byId(page, "card-Socket-5").click();
   if (colorScheme === "light") {
-    await page.locator(".editor_insp .seg button", { hasText: "text" }).first().click();
+    await page.locator(".editor_insp .parts_seg button", { hasText: "text" }).first().click();
     await byId(page, "card-Socket-6").click();
     await byId(page, "edge-up-1").click();
     await byId(page, "card-Socket-5").click();

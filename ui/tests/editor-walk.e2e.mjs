@@ -319,7 +319,7 @@ test("a materia is written, saved, and tried after consent", options, async () =
     async (page, server) => {
       await page.goto(`${server.url}/materia/Counts?begin=1`);
       await byId(page, "materia-editor").waitFor();
-      await page.locator(".seg button", { hasText: "utility" }).click();
+      await page.locator(".parts_seg button", { hasText: "utility" }).click();
       await byId(page, "materia-command").fill("sh\n-c\nwc -c");
       await byId(page, "review").click();
       await byId(page, "save").click();
@@ -352,7 +352,7 @@ test("A5: no serious finding of axe in the editor, in both themes", options, asy
         await byId(page, "loop-workItemIteration").click();
         assert.deepEqual(await violations(page), [], `${colorScheme} loop`);
         await card(page, "Socket-5").click();
-        await page.locator(".editor_insp .seg button", { hasText: "text" }).first().click();
+        await page.locator(".editor_insp .parts_seg button", { hasText: "text" }).first().click();
         await page.locator('[data-code="graph::needs-json"]').first().waitFor();
         assert.deepEqual(await violations(page), [], `${colorScheme} problems`);
         await byId(page, "fix").first().click();

@@ -181,7 +181,7 @@ test("D3: an approval shows characters that deceive by their number", { skip }, 
   const page = await server.page(browser, "/inbox?cast=deceiving");
   const argv = byId(page, "inbox-deceiving").locator('[data-testid="argv"]');
   await argv.waitFor();
-  const odd = await argv.locator(".odd").allTextContents();
+  const odd = await argv.locator(".parts_odd").allTextContents();
   assert.deepEqual(odd, ["U+200B", "U+202E", "\u0430 U+0430", "U+FE0F"]);
   assert.match(await argv.textContent(), /4 unusual characters/);
   await page.context().close();

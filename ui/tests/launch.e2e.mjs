@@ -112,7 +112,7 @@ test("a cast that failed is forked before the turn that failed, without choosing
   await castIs(page, "Failed");
   writeFileSync(join(server.project, "mended"), "");
   await byId(page, "fork").click();
-  const shown = page.locator(".pop");
+  const shown = page.locator(".pop_pop");
   assert.match(await shown.textContent(), /before the last turn of/);
   assert.match(await shown.textContent(), /Files of the project are not part of a fork/);
   assert.match(await shown.locator('[data-testid="cli"]').first().textContent(), /fork broken$/);

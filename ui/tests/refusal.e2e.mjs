@@ -56,9 +56,9 @@ test("what is asked is shown whole; a refusal is another card, and approving it 
   const input = JSON.parse(given);
   assert.equal(input.socketId, "run");
   assert.match(input.inputs[0].message, /the very end$/);
-  const folded = await byId(page, "given").locator(".quote").boundingBox();
+  const folded = await byId(page, "given").locator(".whole_quote").boundingBox();
   await byId(page, "given").getByRole("button", { name: "Show all" }).click();
-  assert.ok((await byId(page, "given").locator(".quote").boundingBox()).height > folded.height);
+  assert.ok((await byId(page, "given").locator(".whole_quote").boundingBox()).height > folded.height);
   const hash = (await card.locator("dd.mono").last().textContent()).trim();
   assert.deepEqual(await violations(page), []);
   await byId(page, "deny-reason").fill("not on a Friday");
@@ -78,7 +78,7 @@ test("what is asked is shown whole; a refusal is another card, and approving it 
   await page.keyboard.press("y");
   await byId(page, "approve-refused").click();
   assert.equal(existsSync(join(server.project, "ran.txt")), false);
-  assert.match(await page.locator(".pop").textContent(), /It was refused: not on a Friday/);
+  assert.match(await page.locator(".pop_pop").textContent(), /It was refused: not on a Friday/);
   await byId(page, "approve-refused-confirm").click();
   // The next question is that of an agent: its whole prompt is shown, and there is no shell.
   await card.getByText("Writer asks before it runs").waitFor();

@@ -297,7 +297,7 @@ test("C8, C9, C10, C13: input, why and cost of a real cast", { skip }, async () 
   await page.goto(`${server.url}/casts/talk?socket=a&turn=${second.seq}&tab=input&dock=cost`);
   await byId(page, "prompt-layers").waitFor();
   const layers = await page
-    .locator('[data-testid^="layer-"] .text')
+    .locator('[data-testid^="layer-"] pre')
     .evaluateAll((all) => all.map((one) => one.textContent));
   assert.equal(layers.join(""), second.data.prompt);
   assert.ok(second.data.prompt.includes("It is too short."));

@@ -128,7 +128,7 @@ test("a cast in a copy shows its files and their lines; they are applied, and th
   await byId(page, "apply-workspace").waitFor({ state: "detached" });
 
   await byId(page, "drop-workspace").click();
-  assert.match(await byId(page, "workspace").locator(".pop").textContent(), /Its branch is merged/);
+  assert.match(await byId(page, "workspace").locator(".pop_pop").textContent(), /Its branch is merged/);
   assert.match(git("branch", "--list", "materia/*"), new RegExp(id));
   await byId(page, "drop-workspace-confirm").click();
   await byId(page, "drop-workspace").waitFor({ state: "detached" });

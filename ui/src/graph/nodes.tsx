@@ -1,5 +1,4 @@
 // Cards, regions and the end: what stands in a graph.
-
 import { Handle, type NodeProps, Position } from "@xyflow/react";
 import { Crosshair } from "lucide-react";
 import { memo } from "react";
@@ -71,7 +70,7 @@ function ItemStrip({ id, view, item, onItem }: RegionNode["data"]) {
           <button
             key={first}
             type="button"
-            className={`st ${state} nopan`}
+            className={cx("st", state, "nopan")}
             aria-pressed={here === pick}
             aria-label={shared ? group : named}
             title={shared ? group : `${oneLine(label ?? "", 120)} ${first}`.trim()}
@@ -105,7 +104,12 @@ export const Region = memo(({ data }: NodeProps<RegionNode>) => {
         <span className="faint cut">{view.note}</span>
         <span className="grow" />
         {view.cells.length > 0 ? (
-          <Button look="quiet small nopan" onClick={() => onItem(item ? null : view.current)} data-testid="follow">
+          <Button
+            className="nopan"
+            look="quiet small"
+            onClick={() => onItem(item ? null : view.current)}
+            data-testid="follow"
+          >
             <Crosshair className="ico s" />
             {item ? `Locked on ${oneLine(view.locked || item, 40)}` : "Following"}
           </Button>

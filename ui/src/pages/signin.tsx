@@ -1,5 +1,6 @@
 // The page for somebody whom the server does not know.
 import { Cli } from "../shared/Cli";
+import { Fault, Sub } from "../shared/parts";
 import css from "./signin.module.css";
 
 export function SignIn({ reason }: { reason: string | null }) {
@@ -10,12 +11,8 @@ export function SignIn({ reason }: { reason: string | null }) {
         This page belongs to the person who started the server. A link signs you in: it works once, for a minute. Open
         it in this tab or another.
       </p>
-      {reason ? (
-        <p className="error-box" role="alert">
-          {reason}
-        </p>
-      ) : null}
-      <p className="sub">Print a new link</p>
+      {reason ? <Fault role="alert">{reason}</Fault> : null}
+      <Sub>Print a new link</Sub>
       <Cli words={["materia", "ui", "--no-open"]} />
     </main>
   );

@@ -1,12 +1,11 @@
 // A button that does one thing to a cast, once, and the words that do the same on the command line.
-
 import { type ReactNode, useRef, useState } from "react";
 import { newKey } from "../api/client";
 import { type Act, commandLine, type Done, perform } from "./acts";
 import { useOnce } from "./ask";
 import { Button, type ButtonProps } from "./Button";
 import { Cli, useLine } from "./Cli";
-import { Pop } from "./Pop";
+import { Foot, Pop } from "./Pop";
 import { ErrorBox } from "./parts";
 
 export interface Target {
@@ -83,7 +82,7 @@ export function Confirm(props: ConfirmProps) {
         {body}
         <Cli words={commandLine(target.castId, act)} project={target.project} />
         {error ? <ErrorBox error={error} /> : null}
-        <div className="foot">
+        <Foot>
           <Button onClick={() => setOpen(false)}>Cancel</Button>
           <Button
             look={danger ? "danger" : "primary"}
@@ -94,7 +93,7 @@ export function Confirm(props: ConfirmProps) {
           >
             {verb}
           </Button>
-        </div>
+        </Foot>
         {more}
       </div>
     </Pop>

@@ -1,8 +1,8 @@
 // A fault of one page does not take the others with it: it is told, and the rest goes on.
-
 import { Component, type ReactNode } from "react";
 import { Button } from "./Button";
-import { ErrorBox } from "./parts";
+import { Page } from "./Page";
+import { Empty, ErrorBox, Fault } from "./parts";
 import { Link } from "./router";
 
 export class Boundary extends Component<{ children: ReactNode }, { fault: Error | null }> {
@@ -16,12 +16,12 @@ export class Boundary extends Component<{ children: ReactNode }, { fault: Error 
     const { fault } = this.state;
     if (!fault) return this.props.children;
     return (
-      <div className="empty" data-testid="fault">
+      <Empty as="div" data-testid="fault">
         <h1>This page has an error</h1>
-        <p className="error-box">{fault.message}</p>
+        <Fault>{fault.message}</Fault>
         <p>Nothing was lost: casts continue without the page, and their log is complete.</p>
         <Button onClick={() => this.setState({ fault: null })}>Try again</Button>
-      </div>
+      </Empty>
     );
   }
 }
@@ -36,10 +36,10 @@ interface NotOpenedProps {
 /** Stands for what could not be opened, with the way to the others. */
 export function NotOpened({ title, error, to, all }: NotOpenedProps) {
   return (
-    <div className="page">
+    <Page>
       {title ? <h1>{title}</h1> : null}
       <ErrorBox error={error} />
       <Link to={to}>{all}</Link>
-    </div>
+    </Page>
   );
 }

@@ -1,4 +1,6 @@
 // Command lines that do what a button does. Each names its project, so that it can be typed in any folder.
+import css from "./cli.module.css";
+import { cx } from "./cx";
 import { useProjects } from "./live";
 import { CopyButton, Foreign } from "./parts";
 import { useSearch } from "./router";
@@ -20,7 +22,7 @@ export function Cli(props: { words: string[]; bare?: boolean; project?: string |
   const { words, bare = false, project } = props;
   const text = useLine(words, project);
   return (
-    <div className={`cli${bare ? " bare" : ""}`} data-testid="cli">
+    <div className={cx(css.cli, bare && css.bare)} data-testid="cli">
       {bare ? null : (
         <span className="faint" aria-hidden="true">
           $

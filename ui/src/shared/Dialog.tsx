@@ -1,5 +1,7 @@
 // A sheet over the page. The browser keeps the focus inside and gives it back.
 import { type ReactNode, useLayoutEffect, useRef } from "react";
+import { cx } from "./cx";
+import css from "./dialog.module.css";
 
 export function Dialog(props: { label: string; onClose: () => void; children: ReactNode; className?: string }) {
   const box = useRef<HTMLDialogElement>(null);
@@ -11,7 +13,7 @@ export function Dialog(props: { label: string; onClose: () => void; children: Re
   }, []);
   return (
     <dialog
-      className={`sheet ${props.className ?? ""}`}
+      className={cx(css.sheet, props.className)}
       aria-label={props.label}
       ref={box}
       onCancel={(event) => {

@@ -6,7 +6,7 @@ import { plain } from "./text";
 /** A unified diff as rows with numbers; anything else as text. */
 export function DiffView({ text }: { text: string }) {
   const rows = unifiedRows(plain(text));
-  if (!rows) return <pre className="text">{plain(text)}</pre>;
+  if (!rows) return <pre>{plain(text)}</pre>;
   return (
     <div className={css.diff} data-testid="diff">
       {rows.map((row, index) => (

@@ -1,5 +1,8 @@
 // The field above a list that is found by words and walked with the arrow keys.
 import type { ComponentProps } from "react";
+import { styled } from "./cx";
+import { Input } from "./Field";
+import css from "./find.module.css";
 
 interface FindFieldProps extends ComponentProps<"input"> {
   /** How many are found, and which of them is marked. */
@@ -12,8 +15,7 @@ interface FindFieldProps extends ComponentProps<"input"> {
 
 export function FindField({ count, at, setAt, onWords, onTake, ...rest }: FindFieldProps) {
   return (
-    <input
-      className="field"
+    <Input
       data-autofocus
       {...rest}
       onChange={(event) => {
@@ -30,3 +32,7 @@ export function FindField({ count, at, setAt, onWords, onTake, ...rest }: FindFi
     />
   );
 }
+
+/** The box of a field that finds, with a sign before it. */
+export const FindBox = styled("label", css.find);
+export const FindButton = styled("button", css.find);

@@ -3,5 +3,5 @@ import type { Json } from "../api/generated";
 import { plain } from "./text";
 
 export function JsonText({ value }: { value: Json | undefined }) {
-  return <pre className="text">{value === undefined ? "" : plain(JSON.stringify(value, null, 2))}</pre>;
+  return <pre>{value === undefined ? "" : plain(JSON.stringify(value, null, 2))}</pre>;
 }

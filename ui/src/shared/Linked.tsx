@@ -1,18 +1,19 @@
 // A sentence of the program, with its event numbers as links and its names as code.
-import { Fragment } from "react";
+import { type ComponentProps, Fragment } from "react";
+import { styled } from "./cx";
+import css from "./linked.module.css";
 import { Foreign } from "./parts";
+import { Link } from "./router";
+
+/** Goes to an event or a socket. */
+export const Jump = (props: ComponentProps<"button">) => <button type="button" className={css.jump} {...props} />;
+export const JumpLink = styled(Link, css.jump);
 
 export function EventLink({ seq, onEvent }: { seq: number; onEvent: (seq: number) => void }) {
   return (
-    <button
-      type="button"
-      className="ev"
-      title={`Event ${seq}`}
-      data-testid={`event-link-${seq}`}
-      onClick={() => onEvent(seq)}
-    >
+    <Jump title={`Event ${seq}`} data-testid={`event-link-${seq}`} onClick={() => onEvent(seq)}>
       {seq}
-    </button>
+    </Jump>
   );
 }
 

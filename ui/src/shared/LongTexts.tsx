@@ -1,5 +1,4 @@
 // The long texts of something that is shown, each read when somebody asks for it.
-
 import { useState } from "react";
 import type { Json } from "../api/generated";
 import { type LongText, longText } from "../api/texts";
@@ -15,7 +14,7 @@ export function LongTexts({ value, project }: { value: Json; project: string | n
 function OneText({ text, project }: { text: LongText; project: string | null }) {
   const [wanted, setWanted] = useState(false);
   const { data } = useText(wanted ? `/blobs/${text.hash}` : null, { project });
-  if (data !== undefined) return <pre className="text">{plain(data)}</pre>;
+  if (data !== undefined) return <pre>{plain(data)}</pre>;
   return (
     <Button look="small" onClick={() => setWanted(true)}>
       Show the text of {bytes(text.bytes)} ({text.hash.slice(0, 12)})

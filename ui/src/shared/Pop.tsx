@@ -1,6 +1,8 @@
 // A small sheet beside the button that opens it. The browser closes it at Escape and when something else is pressed.
 import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { Button, type ButtonProps } from "./Button";
+import { cx, styled } from "./cx";
+import css from "./pop.module.css";
 
 export function Pop(props: {
   open: boolean;
@@ -18,14 +20,14 @@ export function Pop(props: {
     box.current?.togglePopover(open);
   }, [open]);
   return (
-    <span className="pop-host">
+    <span className={css.popHost}>
       {opener ? <Button popoverTarget={id} aria-expanded={open} {...opener} /> : null}
       {/* biome-ignore lint/a11y/noStaticElementInteractions: Escape closes it and does nothing else on the page */}
       <div
         id={id}
         ref={box}
         popover="auto"
-        className={open || shown ? `pop${props.left ? " left" : ""}` : undefined}
+        className={open || shown ? cx(css.pop, props.left && css.left) : undefined}
         {...(props.label ? { role: "group", "aria-label": props.label } : {})}
         onKeyDown={(event) => event.key === "Escape" && event.stopPropagation()}
         onToggle={(event) => {
@@ -40,3 +42,6 @@ export function Pop(props: {
     </span>
   );
 }
+
+/** The buttons below what a sheet asks. */
+export const Foot = styled("div", css.foot);

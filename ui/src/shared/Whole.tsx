@@ -1,11 +1,12 @@
 // A text or a value, whole: folded where it is long, and unfolded in place.
-
 import { useState } from "react";
 import type { Json } from "../api/generated";
 import { Button } from "./Button";
 import { Code } from "./code";
+import { cx } from "./cx";
 import { bytes, count } from "./format";
 import { CopyButton, Foreign } from "./parts";
+import css from "./whole.module.css";
 
 const LINES_FOLDED = 12;
 const CHARS_FOLDED = 900;
@@ -23,12 +24,12 @@ export function Whole(props: {
   const lines = text.split("\n").length;
   const long = lines > LINES_FOLDED || text.length > CHARS_FOLDED;
   return (
-    <div className={`whole${long && !open ? " folded" : ""}`} data-testid={testid}>
-      <div role="group" className="quote" aria-label={label} tabIndex={0}>
+    <div className={cx(css.whole, long && !open && css.folded)} data-testid={testid}>
+      <div role="group" className={css.quote} aria-label={label} tabIndex={0}>
         {open && !decides ? (
           <Code language={typeof value === "string" ? "markdown" : "json"} readOnly label={label} text={text} />
         ) : (
-          <Foreign as="pre" className="text" text={text} />
+          <Foreign as="pre" text={text} />
         )}
       </div>
       <div className="row sm">

@@ -1,5 +1,9 @@
+import css from "./diff.module.css";
 import { diffWords } from "./differences";
 import { plain } from "./text";
+
+export const Ins = ({ text }: { text: string }) => <ins className={css.ins}>{text}</ins>;
+export const Del = ({ text }: { text: string }) => <del className={css.del}>{text}</del>;
 
 const EDGE = 160;
 
@@ -22,19 +26,17 @@ export function WordDiff(props: { before: string; after: string; side: "both" | 
     (part) => side === "both" || part.kind === "same" || part.kind === (side === "after" ? "add" : "del"),
   );
   return (
-    <div className="text">
+    <pre>
       {parts.map(({ kind, text }, index) => {
-        const Kind = kind === "add" ? "ins" : "del";
+        const Changed = kind === "add" ? Ins : Del;
         return kind === "same" ? (
           // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text have no other name
           <Same key={index} text={text} whole={side === "both"} />
         ) : (
           // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text have no other name
-          <Kind key={index} className={Kind}>
-            {text}
-          </Kind>
+          <Changed key={index} text={text} />
         );
       })}
-    </div>
+    </pre>
   );
 }

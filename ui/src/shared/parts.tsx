@@ -3,7 +3,10 @@ import { Check, Copy } from "lucide-react";
 import { type ElementType, type HTMLAttributes, type KeyboardEvent, type ReactNode, useState } from "react";
 import { Lost } from "../api/client";
 import type { SocketState } from "../api/generated";
+import { Button } from "./Button";
+import { cx, styled } from "./cx";
 import { useLive } from "./live-state";
+import css from "./parts.module.css";
 import { oneLine, type Piece, pieces } from "./text";
 
 export const stateWords: Record<SocketState, string> = {
@@ -21,7 +24,7 @@ export const stateWords: Record<SocketState, string> = {
 export function Mark({ state }: { state: SocketState }) {
   return (
     <svg
-      className="mark"
+      className={css.mark}
       viewBox="0 0 14 14"
       aria-hidden="true"
       fill="none"
@@ -46,25 +49,25 @@ const shapes: Record<SocketState, ReactNode> = {
   needs_you: (
     <>
       <path d="M7 0.8 13.2 7 7 13.2 0.8 7z" fill="currentColor" />
-      <path className="knock" d="M7 4.2v3.2M7 9.7v.1" strokeWidth="1.6" />
+      <path className={css.knock} d="M7 4.2v3.2M7 9.7v.1" strokeWidth="1.6" />
     </>
   ),
   done: (
     <>
       <circle cx="7" cy="7" r="6" fill="currentColor" />
-      <path className="knock" d="m4.4 7.2 1.8 1.8 3.4-3.8" strokeWidth="1.6" />
+      <path className={css.knock} d="m4.4 7.2 1.8 1.8 3.4-3.8" strokeWidth="1.6" />
     </>
   ),
   failed: (
     <>
       <path d="M4.5 1h5L13 4.5v5L9.500 13h-5L1 9.500v-5z" fill="currentColor" />
-      <path className="knock" d="m5.100 5.100 3.800 3.800M8.900 5.100 5.100 8.900" strokeWidth="1.500" />
+      <path className={css.knock} d="m5.100 5.100 3.800 3.800M8.900 5.100 5.100 8.900" strokeWidth="1.500" />
     </>
   ),
   stalled: (
     <>
       <rect x="1" y="1" width="12" height="12" rx="4" fill="currentColor" />
-      <path className="knock" d="M4.500 5.700h5M4.500 8.400h5" strokeWidth="1.500" />
+      <path className={css.knock} d="M4.500 5.700h5M4.500 8.400h5" strokeWidth="1.500" />
     </>
   ),
   aborted: (
@@ -77,9 +80,9 @@ const shapes: Record<SocketState, ReactNode> = {
 
 export function State({ state, word, testid }: { state: SocketState; word?: string; testid?: string }) {
   return (
-    <span className={`state st ${state}`} data-testid={testid}>
+    <span className={cx(css.state, "st", state)} data-testid={testid}>
       <Mark state={state} />
-      <span className="w">{word ?? stateWords[state]}</span>
+      <span className={css.word}>{word ?? stateWords[state]}</span>
     </span>
   );
 }
@@ -97,7 +100,7 @@ export function Foreign({ text, mixed = false, as: Holder, ...rest }: ForeignPro
   const cut = pieces(text ?? "", mixed);
   const marked = (piece: Piece, index: number) =>
     piece.odd ? (
-      <span className="odd" key={index}>
+      <span className={css.odd} key={index}>
         {piece.text}
       </span>
     ) : (
@@ -116,15 +119,22 @@ export function Reading({ what = "Reading…", className = "dim" }: { what?: str
   );
 }
 
+/** The head of a part of a page, small. */
+export const Sub = styled("p", css.sub);
+export const Tag = styled("span", css.tag);
+/** Stands where there is nothing else. */
+export const Empty = styled("p", css.empty);
+/** What went wrong. */
+export const Fault = styled("div", css.errorBox);
+
 export function CopyButton({ text, label = "Copy", icon }: { text: string; label?: string; icon?: ReactNode }) {
   const [done, setDone] = useState(false);
   return (
-    <button
-      type="button"
-      className="btn quiet small icon"
+    <Button
+      look="quiet small icon"
       aria-label={done ? "Copied" : label}
       title={label}
-      data-testid="copy"
+      testid="copy"
       onClick={() => {
         void navigator.clipboard?.writeText(text).then(() => {
           setDone(true);
@@ -133,7 +143,7 @@ export function CopyButton({ text, label = "Copy", icon }: { text: string; label
       }}
     >
       {done ? <Check className="ico s" /> : (icon ?? <Copy className="ico s" />)}
-    </button>
+    </Button>
   );
 }
 
@@ -156,7 +166,7 @@ export function Tabs<T extends string>(props: {
     document.getElementById(`${name}-${next.id}`)?.focus();
   }
   return (
-    <div className="tabs" role="tablist" aria-label={label} onKeyDown={key}>
+    <div className={css.tabs} role="tablist" aria-label={label} onKeyDown={key}>
       {items.map((item) => (
         <button
           key={item.id}
@@ -170,7 +180,7 @@ export function Tabs<T extends string>(props: {
           onClick={() => onPick(item.id)}
         >
           {item.label}
-          {item.count === undefined ? null : <span className="c">{item.count.toLocaleString("en")}</span>}
+          {item.count === undefined ? null : <span>{item.count.toLocaleString("en")}</span>}
         </button>
       ))}
     </div>
@@ -187,7 +197,7 @@ export function Seg<T extends string>(props: {
   disabled?: boolean;
 }) {
   return (
-    <span className={`seg${props.small ? " small" : ""}`} role="group" aria-label={props.label}>
+    <span className={cx(css.seg, props.small && css.small)} role="group" aria-label={props.label}>
       {(Object.entries(props.items) as [T, string][]).map(([id, words]) => (
         <button
           key={id}
@@ -215,14 +225,16 @@ export function Pick(props: {
   any?: string;
   onPick: (value: string) => void;
   testid?: string;
+  className?: string;
 }) {
   const [whole, setWhole] = useState(false);
   const from = whole ? 0 : props.options.length - PICK_MAX;
   const shown = props.options.filter(({ value }, place) => place >= from || value === props.value);
   return (
-    <label className="pick">
+    <label className={cx(css.pick, props.className)}>
       <span className="faint">{props.label}</span>
       <select
+        aria-label={props.label}
         value={props.value}
         onChange={(event) => props.onPick(event.target.value)}
         onPointerDown={() => setWhole(true)}
@@ -246,9 +258,9 @@ export function Strip({ cells, label }: { cells: { key: string; state: SocketSta
   const size = Math.ceil(cells.length / 120);
   const shown = cells.filter((_, index) => index % size === 0);
   return (
-    <span className="strip" role="img" aria-label={label}>
+    <span className={css.strip} role="img" aria-label={label}>
       {shown.map((cell) => (
-        <i key={cell.key} className={`cell st ${cell.state}`} />
+        <i key={cell.key} className={cx(css.cell, "st", cell.state)} />
       ))}
     </span>
   );
@@ -257,7 +269,7 @@ export function Strip({ cells, label }: { cells: { key: string; state: SocketSta
 export function Meter({ spent, limit }: { spent: number; limit: number }) {
   const share = limit > 0 ? Math.min(1, spent / limit) : 1;
   return (
-    <span className={`meter${share >= 0.75 ? " warn" : ""}`}>
+    <span className={cx(css.meter, share >= 0.75 && css.warn)}>
       <i style={{ width: `${share * 100}%` }} />
     </span>
   );
@@ -268,7 +280,7 @@ export function Item({ itemKey, title }: { itemKey: string; title?: string | nul
   if (!title || title === itemKey) return <span>{itemKey}</span>;
   return (
     <span title={`${oneLine(title, 200)} (${itemKey})`}>
-      <Foreign text={oneLine(title, 80)} /> <span className="item-key">{itemKey}</span>
+      <Foreign text={oneLine(title, 80)} /> <span className={css.itemKey}>{itemKey}</span>
     </span>
   );
 }
@@ -279,8 +291,8 @@ export function ErrorBox({ error }: { error: unknown }) {
   // The server is back: what it did not answer is asked again, or can be done again.
   if (error instanceof Lost && returns > first) return null;
   return (
-    <div className="error-box" role="alert" data-testid="error">
+    <Fault role="alert" data-testid="error">
       {error instanceof Error ? error.message : String(error)}
-    </div>
+    </Fault>
   );
 }

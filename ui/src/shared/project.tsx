@@ -3,7 +3,8 @@ import { FolderGit2 } from "lucide-react";
 import type { ReactNode } from "react";
 import type { ProjectItem } from "../api/generated";
 import { useProjects } from "./live";
-import { Foreign } from "./parts";
+import { Empty, Fault, Foreign } from "./parts";
+import css from "./project.module.css";
 import { useSearch } from "./router";
 
 /** The project of the address, else the only one that is served, else none. */
@@ -21,7 +22,7 @@ export function ProjectName() {
   const projects = useProjects();
   if (!project && projects.length < 2) return null;
   return (
-    <span className="project" title={project?.dir} data-testid="project-name">
+    <span className={css.project} title={project?.dir} data-testid="project-name">
       <FolderGit2 className="ico s" />
       <Foreign as="span" className="cut" text={project ? project.name : "All projects"} />
     </span>
@@ -33,11 +34,11 @@ export function WhichProject({ title = "In which project?", children }: { title?
   const projects = useProjects();
   const [search, change] = useSearch();
   const wanted = search.get("project");
-  if (projects.length === 0) return <p className="empty">Reading the projects…</p>;
+  if (projects.length === 0) return <Empty>Reading the projects…</Empty>;
   return (
-    <section className="which" aria-label={title} data-testid="which-project">
+    <section className={css.which} aria-label={title} data-testid="which-project">
       <h2>{title}</h2>
-      {wanted ? <p className="error-box">The server does not serve the project of this address.</p> : null}
+      {wanted ? <Fault>The server does not serve the project of this address.</Fault> : null}
       <ul>
         {projects.map((one, index) => (
           <li key={one.id}>

@@ -1,12 +1,12 @@
 // The frame around an exported cast: what the file is, and the cast page.
-
 import { FileText, Moon, Sun } from "lucide-react";
 import { useState } from "react";
 import { Cast } from "../pages/cast";
 import { Boundary } from "../shared/Boundary";
 import { Button } from "../shared/Button";
 import { count } from "../shared/format";
-import { CopyButton } from "../shared/parts";
+import { CopyButton, Empty } from "../shared/parts";
+import { FileShell, Main, Top } from "../shared/Shell";
 import { oneLine } from "../shared/text";
 import { applyTheme, theme } from "../shared/theme";
 import type { Exported } from "./source";
@@ -14,13 +14,13 @@ import type { Exported } from "./source";
 export function Viewer({ file }: { file: Exported }) {
   const end = file.events.at(-1);
   return (
-    <div className="app file">
-      <header className="top">
+    <FileShell>
+      <Top>
         <FileText className="ico" aria-hidden="true" />
         <span className="mono cut" data-testid="file-cast">
           {file.cast.castId}
         </span>
-        <span className="file-line cut grow" data-testid="file-line">
+        <span className="dim cut grow" data-testid="file-line">
           {file.archive ? originOf(file.archive) : "An exported file, read only"}: {count(end?.seq ?? 0)} events
           {end ? `, the last at ${end.wallTime.slice(0, 16).replace("T", " ")}` : ""}
           {file.writtenBy ? `, written by ${file.writtenBy}` : ""}. It asks nothing of any server.
@@ -35,13 +35,13 @@ export function Viewer({ file }: { file: Exported }) {
           </span>
         ) : null}
         <Look />
-      </header>
-      <main className="main" id="main" tabIndex={-1}>
+      </Top>
+      <Main id="main" tabIndex={-1}>
         <Boundary>
           <Cast id={file.cast.castId} />
         </Boundary>
-      </main>
-    </div>
+      </Main>
+    </FileShell>
   );
 }
 
@@ -76,9 +76,9 @@ function Look() {
 
 export function Broken({ reason }: { reason: string }) {
   return (
-    <main className="empty" data-testid="file-broken">
+    <Empty as="main" data-testid="file-broken">
       <h1>This file cannot be shown</h1>
       <p>{reason}</p>
-    </main>
+    </Empty>
   );
 }

@@ -1,7 +1,9 @@
 declare const classes: {
   readonly cast: string;
+  readonly banner: string;
   readonly head: string;
   readonly time: string;
+  readonly or: string;
   readonly besideOnly: string;
   readonly beside: string;
   readonly pbody: string;
@@ -53,6 +55,7 @@ declare const classes: {
   readonly files: string;
   readonly lineFacts: string;
   readonly payloads: string;
+  readonly reason: string;
   readonly grip: string;
   readonly dhead: string;
   readonly tlWrap: string;

@@ -42,6 +42,7 @@ declare const classes: {
   readonly o: string;
   readonly tools: string;
   readonly members: string;
+  readonly asked: string;
   readonly drawer: string;
   readonly side: string;
   readonly probs: string;
@@ -80,5 +81,8 @@ declare const classes: {
   readonly schema: string;
   readonly pairs: string;
   readonly subFields: string;
+  readonly codeField: string;
+  readonly tall: string;
+  readonly flat: string;
 };
 export default classes;

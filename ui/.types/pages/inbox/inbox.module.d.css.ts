@@ -20,5 +20,7 @@ declare const classes: {
   readonly budgets: string;
   readonly brow: string;
   readonly refused: string;
+  readonly warn: string;
+  readonly prose: string;
 };
 export default classes;

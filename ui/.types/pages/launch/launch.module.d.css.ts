@@ -17,5 +17,6 @@ declare const classes: {
   readonly about: string;
   readonly name: string;
   readonly where: string;
+  readonly beside: string;
 };
 export default classes;

@@ -3,6 +3,7 @@ declare const classes: {
   readonly index: string;
   readonly pickrow: string;
   readonly unsaved: string;
+  readonly detail: string;
   readonly bigpicture: string;
   readonly newone: string;
   readonly materiaList: string;

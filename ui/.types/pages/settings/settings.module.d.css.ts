@@ -1,4 +1,5 @@
 declare const classes: {
   readonly usual: string;
+  readonly folders: string;
 };
 export default classes;

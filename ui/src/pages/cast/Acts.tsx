@@ -4,6 +4,7 @@ import { useState } from "react";
 import { nameOf } from "../../fold";
 import { ActButton, Confirm } from "../../shared/ActButton";
 import type { Act } from "../../shared/acts";
+import { TextArea } from "../../shared/Field";
 import { Pick } from "../../shared/parts";
 import { Fork } from "./Fork";
 import { Modes } from "./Modes";
@@ -102,8 +103,7 @@ function Guide({ state, target, socket, onDone }: ActProps & { socket: string })
               label: plan.materia === id ? id : `${nameOf(state, id)} (${id})`,
             }))}
           />
-          <textarea
-            className="field"
+          <TextArea
             rows={3}
             value={text}
             aria-label="Text for the socket"
@@ -112,7 +112,6 @@ function Guide({ state, target, socket, onDone }: ActProps & { socket: string })
               setNode(node);
               keep(event.target.value);
             }}
-            // biome-ignore lint/a11y/noAutofocus: the box was just asked for
             autoFocus
           />
         </>

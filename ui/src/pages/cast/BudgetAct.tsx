@@ -4,6 +4,7 @@ import { useState } from "react";
 import { nameOf } from "../../fold";
 import { Confirm } from "../../shared/ActButton";
 import type { Act } from "../../shared/acts";
+import { Input } from "../../shared/Field";
 import { Pick } from "../../shared/parts";
 import type { ActProps } from "./props";
 import css from "./style.module.css";
@@ -56,8 +57,8 @@ export function BudgetAct({ state, target, onDone }: ActProps) {
           {names.map((name) => (
             <label key={name} className={css.brow2}>
               <span>{labels[name]}</span>
-              <input
-                className="field r"
+              <Input
+                className="r"
                 inputMode="decimal"
                 placeholder={node ? "unchanged" : String(state.budget[name as keyof typeof state.budget] ?? "none")}
                 value={values[name] ?? ""}

@@ -1,14 +1,15 @@
 // At the end of the demo: what a reader could do next.
-
 import { useState } from "react";
 import type { CastState } from "../../fold";
 import { Confirm, type Target } from "../../shared/ActButton";
-import { Button } from "../../shared/Button";
+import { Button, LinkButton } from "../../shared/Button";
 import { Cli } from "../../shared/Cli";
+import { cx } from "../../shared/cx";
 import { isDemo, keepDemo } from "../../shared/demo";
 import { Pop } from "../../shared/Pop";
 import { State } from "../../shared/parts";
-import { Link, navigate } from "../../shared/router";
+import { navigate } from "../../shared/router";
+import css from "./style.module.css";
 
 export function DemoEnd({ state, target }: { state: CastState; target: Target }) {
   const [closed, setClosed] = useState(false);
@@ -16,7 +17,7 @@ export function DemoEnd({ state, target }: { state: CastState; target: Target })
   if (closed || state.status !== "completed" || !isDemo(state.castId)) return null;
   const back = state.marks.find((mark) => mark.kind === "back");
   return (
-    <section className="banner st done" aria-label="What next" data-testid="demo-end">
+    <section className={cx(css.banner, "st done")} aria-label="What next" data-testid="demo-end">
       <State state="done" word="The demo is done" />
       <span className="grow">
         Every step is an event. Go back to any event with the time bar, or fork the cast from it.
@@ -34,9 +35,9 @@ export function DemoEnd({ state, target }: { state: CastState; target: Target })
           Fork from the rework
         </Confirm>
       ) : null}
-      <Link className="btn" to={`/loadouts/${encodeURIComponent(state.loadout)}`} data-testid="demo-loadout">
+      <LinkButton to={`/loadouts/${encodeURIComponent(state.loadout)}`} data-testid="demo-loadout">
         Open this loadout
-      </Link>
+      </LinkButton>
       <Pop
         open={own}
         onOpen={setOwn}

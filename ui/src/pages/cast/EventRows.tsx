@@ -1,5 +1,4 @@
 // The rows of the log: only those that are seen are in the page. One of them can be opened as it is written.
-
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { memo, useEffect, useLayoutEffect, useMemo, useRef } from "react";
 import type { EventLine } from "../../api/generated";
@@ -8,6 +7,7 @@ import { cx } from "../../shared/cx";
 import { eventWords } from "../../shared/eventWords";
 import { clock } from "../../shared/format";
 import { JsonText } from "../../shared/JsonTree";
+import { Jump } from "../../shared/Linked";
 import { LongTexts } from "../../shared/LongTexts";
 import { CopyButton, Foreign } from "../../shared/parts";
 import type { DockProps } from "./props";
@@ -149,14 +149,9 @@ function Cells(props: { event: EventLine; item: string; opened: boolean; change:
   return (
     <>
       <span role="cell" className="r">
-        <button
-          type="button"
-          className="ev"
-          onClick={() => change({ at: event.seq }, true)}
-          title="Show the page as of this event"
-        >
+        <Jump onClick={() => change({ at: event.seq }, true)} title="Show the page as of this event">
           {event.seq}
-        </button>
+        </Jump>
       </span>
       <span role="cell" className="faint">
         {clock(event.wallTime, true)}

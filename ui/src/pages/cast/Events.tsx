@@ -1,5 +1,4 @@
 // The log as a table. Only rows that are seen are in the page; the server filters and finds.
-
 import { useInfiniteQuery, useQueries } from "@tanstack/react-query";
 import { Search, X } from "lucide-react";
 import { useCallback, useEffect, useMemo, useState } from "react";
@@ -9,6 +8,8 @@ import { readEvents } from "../../api/texts";
 import { nameOf, titled } from "../../fold";
 import { IconButton } from "../../shared/Button";
 import { useCast } from "../../shared/cast-store";
+import { Input } from "../../shared/Field";
+import { FindBox } from "../../shared/FindField";
 import { count } from "../../shared/format";
 import { ErrorBox, Pick } from "../../shared/parts";
 import { EventRows } from "./EventRows";
@@ -54,7 +55,7 @@ export function EventsTab({ store, state, past, search, change }: DockProps) {
   return (
     <div className={css.evWrap}>
       <div className={css.evTools}>
-        <label className="find">
+        <FindBox>
           <Search className="ico s" />
           <input
             value={typed ?? filter.text}
@@ -63,7 +64,7 @@ export function EventsTab({ store, state, past, search, change }: DockProps) {
             aria-label="Text in events"
             data-testid="events-text"
           />
-        </label>
+        </FindBox>
         <Pick
           label="Kind"
           value={filter.kind}
@@ -139,8 +140,7 @@ function GoTo({ last, onGo }: { last: number; onGo: (seq: number) => void }) {
   const there = Number.isInteger(wanted) && wanted >= 1 && wanted <= last;
   return (
     <span className={css.goto}>
-      <input
-        className="field"
+      <Input
         inputMode="numeric"
         value={text}
         placeholder="Go to event"

@@ -1,5 +1,4 @@
 // A fork: a new cast with the past of this one up to an event, which can be told something before it goes on.
-
 import { GitFork } from "lucide-react";
 import { useState } from "react";
 import { nameOf } from "../../fold";
@@ -7,6 +6,7 @@ import { Confirm } from "../../shared/ActButton";
 import { type Act, commandLine, type Done, perform } from "../../shared/acts";
 import { Button } from "../../shared/Button";
 import { Cli } from "../../shared/Cli";
+import { TextArea } from "../../shared/Field";
 import { Pop } from "../../shared/Pop";
 import { ErrorBox, Pick } from "../../shared/parts";
 import type { ActProps } from "./props";
@@ -38,7 +38,7 @@ export function Fork({ state, target, past, socket, onDone }: ActProps & { past:
   return (
     <>
       <Confirm
-        look={past ? "primary" : ""}
+        look={past ? "primary" : undefined}
         target={target}
         act={act}
         onDone={(done) => void after(done)}
@@ -54,8 +54,7 @@ export function Fork({ state, target, past, socket, onDone }: ActProps & { past:
               onPick={setNode}
               options={Object.keys(state.plan?.nodes ?? {}).map((id) => ({ value: id, label: nameOf(state, id) }))}
             />
-            <textarea
-              className="field"
+            <TextArea
               rows={2}
               value={text}
               placeholder="what to do differently (optional)"

@@ -1,5 +1,4 @@
 // The head of a cast: what was asked, where it stands, what it has spent, what can be done.
-
 import { memo, useState } from "react";
 import { type CastState, castState, sentence } from "../../fold";
 import { type Act, commandLine, type Done } from "../../shared/acts";
@@ -8,6 +7,7 @@ import { Cli } from "../../shared/Cli";
 import { cx } from "../../shared/cx";
 import { isExported } from "../../shared/exported";
 import { count, duration, money, short } from "../../shared/format";
+import { Jump } from "../../shared/Linked";
 import { CopyButton, Foreign, Meter, State } from "../../shared/parts";
 import { Link, navigate } from "../../shared/router";
 import { oneLine } from "../../shared/text";
@@ -126,10 +126,7 @@ export const Header = memo(function Header(props: HeaderProps) {
             Done
             {last.events.length === 2 ? (
               <>
-                , events{" "}
-                <button type="button" className="ev" onClick={() => change({ dock: "events", at: null })}>
-                  {last.events.join("–")}
-                </button>
+                , events <Jump onClick={() => change({ dock: "events", at: null })}>{last.events.join("–")}</Jump>
               </>
             ) : null}
             . The same as

@@ -1,13 +1,11 @@
 // How a cast runs: whether turns start by themselves, and what they may write.
-
 import { useState } from "react";
 import { ActButton } from "../../shared/ActButton";
 import { type Act, commandLine, MODES, PACES } from "../../shared/acts";
 import { Button } from "../../shared/Button";
 import { Cli } from "../../shared/Cli";
-import { cx } from "../../shared/cx";
-import { Pop } from "../../shared/Pop";
-import { Seg } from "../../shared/parts";
+import { Foot, Pop } from "../../shared/Pop";
+import { Pick, Seg } from "../../shared/parts";
 import type { ActProps } from "./props";
 import css from "./style.module.css";
 
@@ -31,27 +29,17 @@ export function Modes({ state, target, onDone }: ActProps) {
           items={MODES}
         />
       </span>
-      <label className={cx(css.modePick, "pick")}>
-        <span className="faint">Mode</span>
-        <select
-          value="now"
-          aria-label="Mode"
-          data-testid="mode-pick"
-          onChange={(event) => {
-            const found = others.find((one) => one.value === event.target.value);
-            if (found) setAct(found);
-          }}
-        >
-          <option value="now">
-            {words[state.pace]}, {words[state.globalMode]}
-          </option>
-          {others.map((one) => (
-            <option key={one.value} value={one.value}>
-              {words[one.value]}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Pick
+        className={css.modePick}
+        label="Mode"
+        value="now"
+        testid="mode-pick"
+        onPick={(value) => setAct(others.find((one) => one.value === value) ?? null)}
+        options={[
+          { value: "now", label: `${words[state.pace]}, ${words[state.globalMode]}` },
+          ...others.map(({ value }) => ({ value, label: words[value] ?? value })),
+        ]}
+      />
       {act ? (
         <Pop open onOpen={(open) => !open && setAct(null)} label="Change the mode">
           <h2>
@@ -66,7 +54,7 @@ export function Modes({ state, target, onDone }: ActProps) {
           <div className="stack">
             <div className="dim">Nothing is interrupted and nothing is lost.</div>
             <Cli words={commandLine(target.castId, act)} />
-            <div className="foot">
+            <Foot>
               <Button onClick={() => setAct(null)}>Cancel</Button>
               <ActButton
                 look="primary"
@@ -80,7 +68,7 @@ export function Modes({ state, target, onDone }: ActProps) {
               >
                 Change it
               </ActButton>
-            </div>
+            </Foot>
           </div>
         </Pop>
       ) : null}

@@ -1,13 +1,13 @@
 // What the sockets put out, one turn after the other, in one log.
-
 import { useState } from "react";
 import { field } from "../../api/events";
 import { nameOf, type Turn } from "../../fold";
 import { Button } from "../../shared/Button";
 import { useCast } from "../../shared/cast-store";
-import { cx } from "../../shared/cx";
 import { download } from "../../shared/download";
+import { FindBox } from "../../shared/FindField";
 import { duration } from "../../shared/format";
+import { Jump } from "../../shared/Linked";
 import { Pick, Seg } from "../../shared/parts";
 import { oneLine, plain } from "../../shared/text";
 import type { DockProps } from "./props";
@@ -31,14 +31,14 @@ export function OutputLog({ store, state, search, change, onSelect }: DockProps)
   return (
     <div className={css.logWrap}>
       <div className={css.evTools}>
-        <label className="find">
+        <FindBox>
           <input
             value={words}
             onChange={(event) => setWords(event.target.value)}
             placeholder="Text in the output"
             aria-label="Text in the output"
           />
-        </label>
+        </FindBox>
         <Pick
           label="Socket"
           value={only}
@@ -59,23 +59,21 @@ export function OutputLog({ store, state, search, change, onSelect }: DockProps)
         {hits.map(({ turn, text }) => (
           <section key={turn.seq}>
             <h3 className="row">
-              <button
-                type="button"
-                className="ev"
+              <Jump
                 onClick={() => {
                   onSelect(turn.socket);
                   change({ turn: turn.seq, tab: "output" });
                 }}
               >
                 {nameOf(state, turn.socket)}
-              </button>
+              </Jump>
               <span className="faint sm">
                 visit {turn.visit}
                 {turn.item ? `, ${oneLine(turn.itemLabel ?? turn.item, 60)}` : ""},{" "}
                 {duration(turn.durationMs ?? 0, true)}
               </span>
             </h3>
-            <pre className={cx("text", wrap === "long" && css.long)}>
+            <pre className={wrap === "long" ? css.long : ""}>
               {text.length > CHARS_MAX
                 ? `${text.slice(0, CHARS_MAX / 4)}\n… ${text.length - CHARS_MAX} more characters; the focus panel has all of it …\n${text.slice((-CHARS_MAX / 4) * 3)}`
                 : text}

@@ -4,9 +4,11 @@ import { type CastState, currentItem, isOpen, nameOf, openLoop } from "../../fol
 import { ActButton, Confirm } from "../../shared/ActButton";
 import { type Act, commandLine } from "../../shared/acts";
 import { Cli } from "../../shared/Cli";
+import { Input } from "../../shared/Field";
 import { Item } from "../../shared/parts";
 import { oneLine } from "../../shared/text";
 import type { ActProps } from "./props";
+import css from "./style.module.css";
 
 type SkipProps = ActProps & { socket: string };
 
@@ -21,8 +23,7 @@ function itemOf(state: CastState, socket: string) {
 
 function Reason({ value, onChange }: { value: string; onChange: (value: string) => void }) {
   return (
-    <input
-      className="field"
+    <Input
       value={value}
       placeholder="Reason (optional), stored with the item"
       aria-label="Why the item is stopped"
@@ -39,7 +40,7 @@ export function SkipPart({ state, target, socket, onDone }: SkipProps) {
   if (!found) return null;
   const act: Act = { do: "skip", loop: found.loop, ...(reason.trim() ? { reason: reason.trim() } : {}) };
   return (
-    <div className="or" data-testid="stop-item-part">
+    <div className={css.or} data-testid="stop-item-part">
       <h2>
         Or stop the item <Item itemKey={found.item.key} title={found.item.label} />
       </h2>

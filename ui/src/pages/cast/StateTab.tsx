@@ -1,10 +1,9 @@
 // The variables of a cast as of the event that is looked at.
-
 import { nameOf } from "../../fold";
 import { useCast } from "../../shared/cast-store";
 import { JsonText } from "../../shared/JsonTree";
-import { EventLink } from "../../shared/Linked";
-import { Foreign } from "../../shared/parts";
+import { EventLink, Jump } from "../../shared/Linked";
+import { Empty, Foreign, Tag } from "../../shared/parts";
 import type { DockProps } from "./props";
 import css from "./style.module.css";
 
@@ -12,7 +11,7 @@ export function StateTab({ store, state, change, onSelect }: DockProps) {
   const events = useCast(store, (held) => held.events);
   const first = events[0]?.seq ?? 1;
   const names = Object.keys(state.variables);
-  if (names.length === 0) return <p className="empty">No variable is set as of event {state.seq}.</p>;
+  if (names.length === 0) return <Empty>No variable is set as of event {state.seq}.</Empty>;
   return (
     <div className={css.vars} data-testid="state">
       {names.map((name) => {
@@ -28,13 +27,14 @@ export function StateTab({ store, state, change, onSelect }: DockProps) {
                   {by ? (
                     <>
                       {" "}
-                      by{" "}
-                      <button type="button" className="ev" onClick={() => onSelect(by)}>
-                        {nameOf(state, by)}
-                      </button>
+                      by <Jump onClick={() => onSelect(by)}>{nameOf(state, by)}</Jump>
                     </>
                   ) : null}
-                  {seq === state.seq ? <strong className="tag"> changed just now</strong> : null}
+                  {seq === state.seq ? (
+                    <Tag>
+                      <strong>changed just now</strong>
+                    </Tag>
+                  ) : null}
                 </span>
               ) : null}
             </summary>

@@ -1,5 +1,4 @@
 // The bar of time: events from left to right, chapters by item, marks where something happened to the work.
-
 import { ChevronLeft, ChevronRight, Pause, Play } from "lucide-react";
 import { memo, useEffect, useRef, useState } from "react";
 import type { CastState, Chapter, Mark, MarkKind } from "../../fold";
@@ -96,7 +95,8 @@ export const TimeBar = memo(function TimeBar({ state, tip, past, offline, onAt }
           disabled={!past}
         />
         <Button
-          look="quiet small icon wide-only"
+          className="wide-only"
+          look="quiet small icon"
           aria-label={playing ? "Hold" : "Play from here"}
           data-testid="play"
           onClick={toggle}
@@ -104,7 +104,8 @@ export const TimeBar = memo(function TimeBar({ state, tip, past, offline, onAt }
           {playing ? <Pause className="ico" /> : <Play className="ico" />}
         </Button>
         <Button
-          look="quiet small wide-only"
+          className="wide-only"
+          look="quiet small"
           aria-label={`Speed ${speed}×`}
           onClick={() => setSpeed(SPEEDS[(SPEEDS.indexOf(speed) + 1) % SPEEDS.length] ?? 5)}
         >

@@ -1,5 +1,4 @@
 // The workspace of a cast: where its files are, what it changed, and how to get or drop that.
-
 import { GitMerge, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { segment } from "../../api/client";
@@ -12,7 +11,7 @@ import { useGet } from "../../shared/ask";
 import { Cli } from "../../shared/Cli";
 import { cx } from "../../shared/cx";
 import { CopyButton, ErrorBox, Foreign, Reading } from "../../shared/parts";
-import { Fact } from "../../shared/Table";
+import { Fact, Facts } from "../../shared/Table";
 import { Changes } from "./Changes";
 import css from "./style.module.css";
 
@@ -37,7 +36,7 @@ export function WorkspaceTab({ state, target, past }: { state: CastState; target
     <div className={css.workspace} data-testid="workspace">
       <div>
         {past ? <p className="dim sm">The workspace as it is now, not as of event {state.seq}.</p> : null}
-        <dl className="facts">
+        <Facts>
           <Fact name="Folder" className="row">
             <Foreign
               as="span"
@@ -77,7 +76,7 @@ export function WorkspaceTab({ state, target, past }: { state: CastState; target
               ) : null}
             </Fact>
           ) : null}
-        </dl>
+        </Facts>
         {done.message ? (
           <Foreign
             as="p"

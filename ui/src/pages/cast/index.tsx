@@ -1,5 +1,4 @@
 // One cast: what is happening, and why. The whole page shows one state: the newest, or that of an event.
-
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useShallow } from "zustand/react/shallow";
@@ -9,13 +8,14 @@ import { elk } from "../../graph/elk";
 import { Graph } from "../../graph/Graph";
 import { linesOf } from "../../graph/rows";
 import { NotOpened } from "../../shared/Boundary";
+import { LinkButton } from "../../shared/Button";
 import { CastStore, useCast } from "../../shared/cast-store";
 import { cx } from "../../shared/cx";
 import { isExported } from "../../shared/exported";
 import { inboxPath, keyOf, useInbox, useNow, watch } from "../../shared/live";
 import { useLive } from "../../shared/live-state";
-import { Reading, State } from "../../shared/parts";
-import { changedSearch, Link, navigate, searchNow, useSearch } from "../../shared/router";
+import { Empty, State } from "../../shared/parts";
+import { changedSearch, navigate, searchNow, useSearch } from "../../shared/router";
 import { oneLine } from "../../shared/text";
 import { resolved, type TurnLink } from "../../shared/turnLink";
 import { typing } from "../../shared/typing";
@@ -75,7 +75,7 @@ export function Cast({ id, link = null }: { id: string; link?: TurnLink | null }
   }, [tip, id, waits]);
 
   if (error && !tip) return <NotOpened error={error} to="/casts" all="All casts" />;
-  if (!tip || !shown) return <Reading className="empty" what="Reading the cast…" />;
+  if (!tip || !shown) return <Empty role="status">Reading the cast…</Empty>;
   return <CastPage {...{ store, tip, past, project, offline, search, change }} state={shown} />;
 }
 
@@ -237,7 +237,7 @@ function Banner({ state, tip, past, offline, project }: Omit<CastPageProps, "sto
     const asked = Object.values(state.questions).filter((one) => !one.denied && one.socket !== state.waiting?.node);
     const more = [...asked.map((one) => `${nameOf(state, one.socket)} asks`), ...(offline ? ["not connected"] : [])];
     return (
-      <div className={`banner st ${look}`} role="status" data-testid="banner">
+      <div className={cx(css.banner, "st", look)} role="status" data-testid="banner">
         <State state={look} word={word} />
         <span className="grow">{sentence(state)}</span>
         {more.length > 0 ? (
@@ -246,7 +246,7 @@ function Banner({ state, tip, past, offline, project }: Omit<CastPageProps, "sto
           </span>
         ) : null}
         {isExported() ? null : (
-          <Link className="btn" to={inboxPath({ castId: state.castId, project }, true)} data-testid="banner-act">
+          <LinkButton to={inboxPath({ castId: state.castId, project }, true)} data-testid="banner-act">
             {(
               {
                 approval: refused ? "See what was refused" : "Review and approve",
@@ -257,14 +257,14 @@ function Banner({ state, tip, past, offline, project }: Omit<CastPageProps, "sto
                 workspace: "Choose the files",
               } as Record<string, string>
             )[state.waiting?.reason ?? ""] ?? "See what to do"}
-          </Link>
+          </LinkButton>
         )}
       </div>
     );
   }
   if (!offline) return null;
   return (
-    <div className="banner st queued" role="status" data-testid="banner-offline">
+    <div className={cx(css.banner, "st queued")} role="status" data-testid="banner-offline">
       <State state="queued" word="Not connected" />
       <span className="grow">You see event {tip.seq}. The page goes on from there when the server answers again.</span>
     </div>

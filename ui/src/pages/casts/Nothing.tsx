@@ -1,16 +1,15 @@
 // Before the first cast: what a cast is, the demo, and what is missing for one's own.
-
 import { Play } from "lucide-react";
 import { post } from "../../api/client";
 import type { CastSummary, DemoView, Health, LoadoutView } from "../../api/generated";
 import { MiniGraph } from "../../graph/MiniGraph";
 import { useGet, useOnce } from "../../shared/ask";
-import { Button } from "../../shared/Button";
+import { Button, LinkButton } from "../../shared/Button";
 import { cx } from "../../shared/cx";
 import { keepDemo } from "../../shared/demo";
 import { castPath, useProjects } from "../../shared/live";
 import { CopyButton, ErrorBox, Foreign } from "../../shared/parts";
-import { Link, navigate } from "../../shared/router";
+import { navigate } from "../../shared/router";
 import css from "./casts.module.css";
 
 const steps = [
@@ -48,7 +47,8 @@ export function Nothing() {
         {available ? (
           <Button
             icon={Play}
-            look={cx(css.big, "primary")}
+            className={css.big}
+            look="primary"
             disabled={busy}
             onClick={() => run(undefined)}
             data-testid="run-demo"
@@ -56,13 +56,13 @@ export function Nothing() {
             Run the demo
           </Button>
         ) : (
-          <Link className={cx(css.big, "btn primary")} to="/casts?new=1">
+          <LinkButton look="primary" className={css.big} to="/casts?new=1">
             Start a cast
-          </Link>
+          </LinkButton>
         )}
-        <Link className={cx(css.big, "btn")} to="/loadouts">
+        <LinkButton className={css.big} to="/loadouts">
           Open a loadout
-        </Link>
+        </LinkButton>
         <span className="faint sm">
           or in the terminal <span className="mono">materia demo{available ? "" : " --ui"}</span>
         </span>

@@ -2,6 +2,7 @@
 import { memo, type ReactNode } from "react";
 import type { CastSummary } from "../../api/generated";
 import { castState } from "../../fold/view";
+import { LinkButton } from "../../shared/Button";
 import { cx } from "../../shared/cx";
 import { ago, dayOrClock, duration, money } from "../../shared/format";
 import { castPath, inboxPath, keyOf, useProjects } from "../../shared/live";
@@ -111,7 +112,7 @@ const CastRow = memo(function CastRow({ cast, time, began, tall, name, chosen, t
       </td>
       <td>
         <span className={css.what}>
-          <Link to={to} className={cx(css.req, "plain")}>
+          <Link to={to} className={css.req}>
             <Foreign as="span" className="cut" text={oneLine(cast.request) || cast.castId} />
           </Link>
           {note ? (
@@ -140,13 +141,7 @@ const CastRow = memo(function CastRow({ cast, time, began, tall, name, chosen, t
       </td>
       <td className="r wide">{time}</td>
       <td className="r wide faint">{began}</td>
-      <td className="r wide">
-        {verb ? (
-          <Link className="btn" to={inboxPath(cast)}>
-            {verb}
-          </Link>
-        ) : null}
-      </td>
+      <td className="r wide">{verb ? <LinkButton to={inboxPath(cast)}>{verb}</LinkButton> : null}</td>
     </tr>
   );
 });

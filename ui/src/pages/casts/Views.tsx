@@ -1,9 +1,9 @@
 // The views of the list: those that are always there, and those that somebody keeps.
-
 import { BookmarkPlus, X } from "lucide-react";
 import { useRef, useState } from "react";
 import { Button, IconButton } from "../../shared/Button";
-import { Pop } from "../../shared/Pop";
+import { Input } from "../../shared/Field";
+import { Foot, Pop } from "../../shared/Pop";
 import { Tabs } from "../../shared/parts";
 import { FILTERS, type Filters, nameFor, type SavedView, sameFilters, savedViews, saveViews } from "./chosen";
 
@@ -71,23 +71,21 @@ export function Views({ filters, counts, countOf, change }: ViewsProps) {
           <h2>Keep this view</h2>
           <div className="stack">
             <div className="dim">Its filters become a tab of this list, in this browser.</div>
-            <input
-              className="field"
+            <Input
               value={naming ?? ""}
               maxLength={40}
               aria-label="Name of the view"
               data-testid="view-name"
-              // biome-ignore lint/a11y/noAutofocus: the name was just asked for
               autoFocus
               onChange={(event) => setNaming(event.target.value)}
               onKeyDown={(event) => event.key === "Enter" && save()}
             />
-            <div className="foot">
+            <Foot>
               <Button onClick={() => setNaming(null)}>Cancel</Button>
               <Button look="primary" disabled={!naming?.trim()} data-testid="view-keep" onClick={save}>
                 Keep it
               </Button>
-            </div>
+            </Foot>
           </div>
         </Pop>
       ) : null}

@@ -1,14 +1,14 @@
 // Casts: who needs me, what runs, what was.
-
 import { GitCompare, Plus, Search } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useShallow } from "zustand/react/shallow";
-import { Button } from "../../shared/Button";
+import { Button, LinkButton } from "../../shared/Button";
 import { cx } from "../../shared/cx";
+import { FindBox } from "../../shared/FindField";
 import { comparePath, keyOf, loadCasts, useNow, useProjects } from "../../shared/live";
 import { noteRefusal, useLive } from "../../shared/live-state";
-import { Pick } from "../../shared/parts";
-import { Link, searchNow, useSearch } from "../../shared/router";
+import { Empty, Pick } from "../../shared/parts";
+import { searchNow, useSearch } from "../../shared/router";
 import { type Column, Table } from "../../shared/Table";
 import { typing } from "../../shared/typing";
 import { useKeydown } from "../../shared/useKeydown";
@@ -120,9 +120,9 @@ export function Casts() {
           {keys.length > 0 ? (
             <span className={css.comparing} data-testid="comparing">
               {first && second ? (
-                <Link className="btn" to={comparePath(first, second)} data-testid="compare-chosen">
+                <LinkButton to={comparePath(first, second)} data-testid="compare-chosen">
                   <GitCompare className="ico" /> Compare the two
-                </Link>
+                </LinkButton>
               ) : (
                 <span className="dim">Choose a second one to compare.</span>
               )}
@@ -131,13 +131,13 @@ export function Casts() {
               </Button>
             </span>
           ) : null}
-          <Link
-            className="btn primary"
+          <LinkButton
+            look="primary"
             to={`/casts?${new URLSearchParams({ ...Object.fromEntries(search), new: "1" })}`}
             data-testid="new-cast"
           >
             <Plus className="ico" /> New cast <kbd>C</kbd>
-          </Link>
+          </LinkButton>
         </div>
         <div className={cx(css.tools, "row")}>
           <Views
@@ -177,7 +177,7 @@ export function Casts() {
               options={projects.map((one) => ({ value: one.id, label: one.name }))}
             />
           ) : null}
-          <label className="find">
+          <FindBox>
             <Search className="ico s" />
             <input
               ref={box}
@@ -188,17 +188,17 @@ export function Casts() {
               data-testid="search"
             />
             <kbd>/</kbd>
-          </label>
+          </FindBox>
         </div>
       </div>
       <div id="view-body" role="tabpanel" aria-label="Casts">
         {loaded && all.length > 0 && shown.length === 0 ? (
-          <p className="empty">
+          <Empty>
             No cast matches.{" "}
             <Button onClick={() => change({ view: null, state: null, loadout: null, text: null, project: null })}>
               Show all
             </Button>
-          </p>
+          </Empty>
         ) : null}
         {shown.length > 0 ? (
           <>
@@ -208,11 +208,11 @@ export function Casts() {
               <Group title="Recent" casts={groups.recent} now={now} picked={picked} />
             </Table>
             {next ? (
-              <p className="empty">
+              <Empty>
                 <Button onClick={() => void loadCasts({ cursor: next ?? "" }).catch(noteRefusal)}>
                   Show older casts
                 </Button>
-              </p>
+              </Empty>
             ) : null}
           </>
         ) : null}

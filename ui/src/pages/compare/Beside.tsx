@@ -5,9 +5,9 @@ import type { CastView, ComparedTurn, Json, TurnView } from "../../api/generated
 import { cx } from "../../shared/cx";
 import { WordDiff } from "../../shared/DiffView";
 import { bytes } from "../../shared/format";
+import { JumpLink } from "../../shared/Linked";
 import { castPath } from "../../shared/live";
 import { ErrorBox, Tabs } from "../../shared/parts";
-import { Link } from "../../shared/router";
 import { oneLine } from "../../shared/text";
 import { Whole } from "../../shared/Whole";
 import css from "./compare.module.css";
@@ -75,12 +75,9 @@ export function Beside({ row, views, places, tab, onTab }: BesideProps) {
                 {side ? (
                   <span className="dim sm grow">
                     {turn ? `visit ${turn.visit}, ` : ""}event{" "}
-                    <Link
-                      className="ev"
-                      to={castPath(views[index], { at: side.seq, socket: row.socket, turn: side.seq })}
-                    >
+                    <JumpLink to={castPath(views[index], { at: side.seq, socket: row.socket, turn: side.seq })}>
                       {side.seq}
-                    </Link>
+                    </JumpLink>
                   </span>
                 ) : (
                   <span className="dim sm grow">no such turn</span>

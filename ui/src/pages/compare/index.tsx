@@ -6,13 +6,15 @@ import { emptyState, fold, type Turn } from "../../fold";
 import { MIDDLE } from "../../graph/layout";
 import { MiniGraph } from "../../graph/MiniGraph";
 import { NotOpened } from "../../shared/Boundary";
+import { LinkButton } from "../../shared/Button";
 import { Cli } from "../../shared/Cli";
 import { CastStore, WHOLE_MAX } from "../../shared/cast-store";
 import { count, duration, money } from "../../shared/format";
 import { comparePath, keyOf } from "../../shared/live";
 import { useLive } from "../../shared/live-state";
-import { Foreign, Pick, Reading } from "../../shared/parts";
-import { Link, navigate, useSearch } from "../../shared/router";
+import { Empty, Foreign, Pick } from "../../shared/parts";
+import { navigate, useSearch } from "../../shared/router";
+import { Table } from "../../shared/Table";
 import { oneLine } from "../../shared/text";
 import { Beside, type Places } from "./Beside";
 import css from "./compare.module.css";
@@ -44,7 +46,7 @@ export function Compare({ a, b }: { a: string; b: string }) {
   const places = { project, other: search.get("otherProject") ?? project };
   const loaded = useQuery({ queryKey: ["compare", a, b, places], queryFn: () => both(a, b, places) });
   if (loaded.error) return <NotOpened error={loaded.error} to="/casts" all="All casts" />;
-  if (!loaded.data) return <Reading className="empty" what="Reading both casts…" />;
+  if (!loaded.data) return <Empty role="status">Reading both casts…</Empty>;
   return <Page {...loaded.data} places={places} />;
 }
 
@@ -83,9 +85,7 @@ function Page(props: Both & { places: Places }) {
       <header className={css.chead2}>
         <div className="row">
           <Foreign as="h1" className="grow cut" text={oneLine(a.request ?? "") || a.castId} />
-          <Link className="btn" to={comparePath(b, a)}>
-            Swap
-          </Link>
+          <LinkButton to={comparePath(b, a)}>Swap</LinkButton>
           <Pick
             label="Compare A with"
             value={keyOf(b)}
@@ -184,7 +184,7 @@ function Variables({ compared, views: [a, b] }: { compared: Comparison; views: [
       <div className={css.bar2}>
         <h2>State at the end</h2>
       </div>
-      <table className="tbl" data-testid="variables">
+      <Table data-testid="variables">
         <tbody>
           {compared.variables.map((one) => (
             <tr key={one.path}>
@@ -211,7 +211,7 @@ function Variables({ compared, views: [a, b] }: { compared: Comparison; views: [
             </tr>
           ) : null}
         </tbody>
-      </table>
+      </Table>
     </>
   );
 }

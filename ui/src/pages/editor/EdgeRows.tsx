@@ -1,10 +1,8 @@
 // The ways out of a socket, in their order; a row can be dragged, or moved with its buttons.
-
 import { ChevronDown, ChevronUp, Ellipsis, GripVertical, Plus, X } from "lucide-react";
 import { type DragEvent, useState } from "react";
 import type { SocketDoc } from "../../document";
 import { Button, IconButton } from "../../shared/Button";
-import { cx } from "../../shared/cx";
 import { changeEdge, link, orderEdge, removeEdge } from "./acts";
 import css from "./editor.module.css";
 import { SelectField } from "./fields";
@@ -100,7 +98,8 @@ export function EdgeRows({ store, state, socket }: { store: EditorStore; state: 
       </ol>
       <Button
         icon={Plus}
-        look={cx(css.addline, "quiet small")}
+        className={css.addline}
+        look="quiet small"
         data-testid="add-edge"
         disabled={off}
         onClick={() => {

@@ -34,7 +34,7 @@ const EditorLine = memo(({ data }: EdgeProps<LineEdge>) => {
   const { line, points, label, double, words, wordsAt, note, inside, feedBead, selected, lit, dim, fault, faultWords } =
     data;
   const path = pathThrough(points);
-  const look = cx(selected && graph.sel, lit && graph.lit, dim && css.dimmed, fault && fault);
+  const look = cx(selected && graph.sel, lit && graph.lit, dim && css.dimmed, fault && cx("st", fault));
   const start = points[0];
   const second = points[1];
   const level = points.length === 2 && start !== undefined && second !== undefined && start.y === second.y;

@@ -1,5 +1,4 @@
 // Every history that the loadout can take: what can go wrong, each with a history that Simulate plays.
-
 import { useQuery } from "@tanstack/react-query";
 import { Route, TriangleAlert } from "lucide-react";
 import { useMemo, useState } from "react";
@@ -77,7 +76,7 @@ function Finding({ row, onSelect, onPlay }: { row: Row; onSelect: () => void; on
   const script = finding ? `${JSON.stringify(finding.history.script, null, 2)}\n` : "";
   return (
     <li
-      className={`st ${row.notable ? "needs_you" : "idle"}`}
+      className={cx("st", row.notable ? "needs_you" : "idle")}
       data-testid="explored"
       data-kind={finding?.kind ?? "never"}
     >
@@ -115,7 +114,7 @@ function Finding({ row, onSelect, onPlay }: { row: Row; onSelect: () => void; on
                 </span>
                 <CopyButton text={script} label="Copy the script" />
               </div>
-              <pre className="text" data-testid="script" tabIndex={0}>
+              <pre data-testid="script" tabIndex={0}>
                 {plain(script)}
               </pre>
             </>

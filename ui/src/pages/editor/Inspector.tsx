@@ -3,9 +3,9 @@ import { useState } from "react";
 import type { Finding } from "../../api/generated";
 import { edgeById, exitOf, innermost, type Selected, thingAt } from "../../document";
 import { Badges, KindIcon } from "../../graph/Graph";
+import { LinkButton } from "../../shared/Button";
 import { Code } from "../../shared/code";
 import { Foreign, Tabs } from "../../shared/parts";
-import { Link } from "../../shared/router";
 import { setSocket } from "./acts";
 import { EdgeForm } from "./EdgeForm";
 import css from "./editor.module.css";
@@ -105,15 +105,15 @@ export function Inspector({ store, state, findings }: { store: EditorStore; stat
                 <span className="faint">{info ? `${info.layer}, ${info.file}` : ""}</span>
               </h3>
               <Code
-                className="code-field"
+                className={css.codeField}
                 language="markdown"
                 label="Prompt of the materia"
                 readOnly
                 text={wordsOfMateria(info?.value)}
               />
-              <Link className="btn small" to={`/materia/${encodeURIComponent(socket.materia)}`}>
+              <LinkButton look="small" to={`/materia/${encodeURIComponent(socket.materia)}`}>
                 Open the materia
-              </Link>
+              </LinkButton>
             </section>
             {info?.kind === "utility" ? null : (
               <section className={css.f}>
@@ -122,7 +122,7 @@ export function Inspector({ store, state, findings }: { store: EditorStore; stat
                 </h3>
                 <Code
                   key={socket.id}
-                  className="code-field"
+                  className={css.codeField}
                   language="markdown"
                   label="Text added to the prompt"
                   readOnly={

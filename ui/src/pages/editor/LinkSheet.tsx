@@ -1,5 +1,4 @@
 // A loadout dropped behind this one: what would be stitched is shown, or why it cannot be, and it can be saved.
-
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { link } from "../../api/editor";
@@ -10,6 +9,8 @@ import { Button } from "../../shared/Button";
 import { Cli } from "../../shared/Cli";
 import { cx } from "../../shared/cx";
 import { Dialog } from "../../shared/Dialog";
+import { Input } from "../../shared/Field";
+import { Foot } from "../../shared/Pop";
 import { ErrorBox } from "../../shared/parts";
 import { navigate } from "../../shared/router";
 import { startNew } from "./begin";
@@ -62,15 +63,10 @@ export function LinkSheet({ state, behind, onClose }: { state: EditorState; behi
         </p>
       ))}
       <Cli words={["materia", "link", `loadout:${subject.name}`, `loadout:${behind}`, "--", "…"]} />
-      <div className="foot">
+      <Foot>
         <label className="grow row">
           <span className="nowrap">Save it as</span>
-          <input
-            className="field"
-            data-testid="link-name"
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
+          <Input data-testid="link-name" value={name} onChange={(event) => setName(event.target.value)} />
         </label>
         <Button onClick={onClose}>Close</Button>
         <Button
@@ -81,7 +77,7 @@ export function LinkSheet({ state, behind, onClose }: { state: EditorState; behi
         >
           {taken ? "The name is taken" : "Open as a new loadout"}
         </Button>
-      </div>
+      </Foot>
     </Dialog>
   );
 }

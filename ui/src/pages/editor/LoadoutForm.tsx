@@ -1,5 +1,6 @@
 import { isEnd } from "../../api/ends";
 import { at, fieldNames, object } from "../../document";
+import { TextArea } from "../../shared/Field";
 import { Check } from "../../shared/Table";
 import { putClean, setLoadout } from "./acts";
 import css from "./editor.module.css";
@@ -29,8 +30,7 @@ export function LoadoutForm({ store, state, findings }: FormProps) {
         </Row>
         <label className={css.stack6}>
           <span className={css.k}>Description</span>
-          <textarea
-            className="field"
+          <TextArea
             rows={3}
             disabled={off}
             value={loadout.description}

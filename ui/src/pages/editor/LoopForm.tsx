@@ -1,5 +1,4 @@
 // The inspector of a loop: what it consumes, who is in it, where it leads.
-
 import { Plus, X } from "lucide-react";
 import type { Condition } from "../../api/generated";
 import {
@@ -15,7 +14,6 @@ import {
   ungroup,
 } from "../../document";
 import { Button, IconButton } from "../../shared/Button";
-import { cx } from "../../shared/cx";
 import { Check } from "../../shared/Table";
 import css from "./editor.module.css";
 import { type FormProps, Found, NameField, Part, SelectField } from "./fields";
@@ -128,7 +126,8 @@ export function LoopForm({ store, state, loop, findings }: FormProps & { loop: L
         </ul>
         <Button
           icon={Plus}
-          look={cx(css.addline, "quiet small")}
+          className={css.addline}
+          look="quiet small"
           disabled={off}
           onClick={() =>
             store.edit("add an exit", (writer) => {

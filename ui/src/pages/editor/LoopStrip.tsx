@@ -1,5 +1,4 @@
 // Making a loop from a selection: a strip over the canvas asks what it consumes and where it leads at last.
-
 import { type ComponentProps, type FormEvent, useMemo, useState } from "react";
 import type { Condition } from "../../api/generated";
 import { freeLoopId, inOrder, loopFault, makeLoop } from "../../document";
@@ -93,9 +92,9 @@ export function LoopStrip(props: { store: EditorStore; state: EditorState; ids: 
         Cancel
       </Button>
       {fault ? null : (
-        <button type="submit" className="btn small primary" data-testid="make-loop">
+        <Button type="submit" look="small primary" data-testid="make-loop">
           Make the loop
-        </button>
+        </Button>
       )}
     </form>
   );

@@ -1,10 +1,10 @@
 // Two changed the same lines: both are shown, and a person decides. Nothing is overwritten meanwhile.
-
 import { useMemo, useState } from "react";
 import { merge3, resolved } from "../../document";
 import { Button } from "../../shared/Button";
 import { cx } from "../../shared/cx";
 import { Dialog } from "../../shared/Dialog";
+import { Foot } from "../../shared/Pop";
 import { CopyButton } from "../../shared/parts";
 import { plain } from "../../shared/text";
 import css from "./editor.module.css";
@@ -52,9 +52,7 @@ export function MergeView({ store, conflict }: { store: EditorStore; conflict: C
                   <strong className="grow">{side === "yours" ? "Yours" : "Theirs"}</strong>
                   <CopyButton text={part[side]} label={`Copy ${side}`} />
                 </div>
-                <pre className="text" data-testid={`merge-${side}`}>
-                  {plain(part[side]) || "(nothing)"}
-                </pre>
+                <pre data-testid={`merge-${side}`}>{plain(part[side]) || "(nothing)"}</pre>
               </div>
             ))}
             <fieldset className={css.picks}>
@@ -80,7 +78,7 @@ export function MergeView({ store, conflict }: { store: EditorStore; conflict: C
           The merged text is not valid JSON yet (line {broken.line}: {broken.message}). You can fix it in the text.
         </p>
       ) : null}
-      <div className="foot">
+      <Foot>
         <CopyButton text={yours} label="Copy all of yours" />
         <span className="faint sm">Your whole text</span>
         <CopyButton text={theirs} label="Copy all of theirs" />
@@ -95,7 +93,7 @@ export function MergeView({ store, conflict }: { store: EditorStore; conflict: C
         <Button look="primary" data-testid="merge-done" disabled={open > 0} onClick={done}>
           {open > 0 ? `Decide ${open} more` : "Use the merged text"}
         </Button>
-      </div>
+      </Foot>
     </Dialog>
   );
 }

@@ -1,5 +1,4 @@
 // The palette: every materia by kind, beginnings of graphs, and loadouts that can be linked behind this one.
-
 import { PanelLeftClose, PanelLeftOpen, Workflow } from "lucide-react";
 import { type DragEvent, type ReactNode, type RefObject, useState } from "react";
 import type { MateriaInfo } from "../../document";
@@ -9,6 +8,7 @@ import graph from "../../graph/graph.module.css";
 import { Button } from "../../shared/Button";
 import { materiaColor } from "../../shared/color";
 import { cx } from "../../shared/cx";
+import { FindBox } from "../../shared/FindField";
 import { Foreign } from "../../shared/parts";
 import { oneLine } from "../../shared/text";
 import { add, addTemplate } from "./acts";
@@ -90,7 +90,7 @@ export function PalettePane({ store, state, loadouts, input, folded, onFold, onL
   return (
     <aside className={css.pal} aria-label="Palette" data-testid="palette">
       <div className={css.palhead}>
-        <label className="find">
+        <FindBox>
           <span className="sr">Find materia</span>
           <input
             ref={input}
@@ -99,7 +99,7 @@ export function PalettePane({ store, state, loadouts, input, folded, onFold, onL
             data-testid="palette-find"
             onChange={(event) => setWords(event.target.value)}
           />
-        </label>
+        </FindBox>
         <Button icon={PanelLeftClose} look="quiet icon" aria-label="Hide the palette" onClick={onFold} />
       </div>
       {groups.map((group) => (

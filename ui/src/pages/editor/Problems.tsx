@@ -1,9 +1,9 @@
 // What the checker found, with what can be done about it. The words, codes and places are those of `materia check`.
-
 import { CircleAlert, Info, TriangleAlert } from "lucide-react";
 import type { Finding } from "../../api/generated";
 import { fixFor, thingAt } from "../../document";
 import { Button } from "../../shared/Button";
+import { cx } from "../../shared/cx";
 import css from "./editor.module.css";
 import { Said } from "./fields";
 import type { EditorState } from "./state";
@@ -39,7 +39,10 @@ export function Problems({ store, state, findings }: { store: EditorStore; state
         return (
           <li
             key={`${finding.code}${finding.pointer}${finding.line}${finding.message}`}
-            className={`st ${finding.severity === "error" ? "failed" : finding.severity === "warning" ? "needs_you" : "idle"}`}
+            className={cx(
+              "st",
+              finding.severity === "error" ? "failed" : finding.severity === "warning" ? "needs_you" : "idle",
+            )}
             data-testid="problem"
             data-code={finding.code}
           >

@@ -1,5 +1,4 @@
 // Before saving: what changes, as things and as lines; whom it concerns; and what the next cast will ask about.
-
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { Refusal } from "../../api/client";
@@ -9,10 +8,14 @@ import { object, Writer } from "../../document";
 import { Button } from "../../shared/Button";
 import { Compare } from "../../shared/code";
 import { Dialog } from "../../shared/Dialog";
+import { Input } from "../../shared/Field";
 import { useLive } from "../../shared/live-state";
+import { Foot } from "../../shared/Pop";
 import { ErrorBox, Foreign } from "../../shared/parts";
+import { Runs } from "../../shared/Runs";
 import { navigate } from "../../shared/router";
 import { oneLine } from "../../shared/text";
+import { Del, Ins } from "../../shared/WordDiff";
 import css from "./editor.module.css";
 import { isCleared } from "./SaveBar";
 import type { EditorState } from "./state";
@@ -102,11 +105,7 @@ export function Review({ store, state, onClose }: { store: EditorStore; state: E
               <p className="dim sm" data-testid="trust">
                 Saving approves nothing. Before its first cast you will be asked whether this may run:
               </p>
-              <ul className="runs mono">
-                {runs.map((one) => (
-                  <Foreign as="li" key={one} text={oneLine(one, 300)} />
-                ))}
-              </ul>
+              <Runs items={runs.map((one) => oneLine(one, 300))} />
             </>
           )}
         </section>
@@ -123,16 +122,11 @@ export function Review({ store, state, onClose }: { store: EditorStore; state: E
           <span>
             {subject.name} has no sockets left. Type its name to remove the loadout from {file}.
           </span>
-          <input
-            className="field"
-            data-testid="type-name"
-            value={typed}
-            onChange={(event) => setTyped(event.target.value)}
-          />
+          <Input data-testid="type-name" value={typed} onChange={(event) => setTyped(event.target.value)} />
         </label>
       ) : null}
       {error ? <ErrorBox error={error} /> : null}
-      <div className="foot">
+      <Foot>
         <Button
           look="quiet"
           data-testid="discard"
@@ -146,17 +140,16 @@ export function Review({ store, state, onClose }: { store: EditorStore; state: E
         </Button>
         <span className="grow" />
         <Button onClick={onClose}>Go on editing</Button>
-        <button
-          type="button"
-          className={`btn ${cleared ? "danger" : "primary"}`}
+        <Button
+          look={cleared ? "danger" : "primary"}
           data-autofocus={!cleared || undefined}
           data-testid="save"
           disabled={busy || (cleared && typed !== subject.name)}
           onClick={() => void save()}
         >
           {cleared ? `Remove ${subject.name} and save` : `Save ${file}`}
-        </button>
-      </div>
+        </Button>
+      </Foot>
     </Dialog>
   );
 }
@@ -180,7 +173,7 @@ function Changes({ title, list }: { title: string; list: Change[] }) {
             {title === "Changed" && one.kind !== "layout" ? (
               <span className="faint">
                 {" "}
-                <del className="del">{short(one.from)}</del> <ins className="ins">{short(one.to)}</ins>
+                <Del text={short(one.from)} /> <Ins text={short(one.to)} />
               </span>
             ) : null}
           </li>

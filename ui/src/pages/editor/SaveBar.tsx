@@ -1,12 +1,11 @@
 // The bar above the canvas: what it is, whether it is kept, and the way to save it.
-
 import { Check, type LucideIcon, Redo2, Undo2 } from "lucide-react";
 import type { Finding } from "../../api/generated";
 import { type Change, readLoadout } from "../../document";
-import { Button } from "../../shared/Button";
+import { Button, LinkButton } from "../../shared/Button";
+import { cx } from "../../shared/cx";
 import { clock } from "../../shared/format";
-import { Foreign } from "../../shared/parts";
-import { Link } from "../../shared/router";
+import { Foreign, Tag } from "../../shared/parts";
 import css from "./editor.module.css";
 import type { FormProps } from "./fields";
 import { type EditorState, readText } from "./state";
@@ -93,19 +92,18 @@ export function SaveBar(props: SaveBarProps) {
         </Button>
       ) : null}
       {readOnly ? null : dirty ? (
-        <button
-          type="button"
-          className={`btn${reason ? "" : " primary"}`}
+        <Button
+          look={reason ? undefined : "primary"}
           data-testid="review"
           disabled={reason !== null}
           onClick={props.onReview}
         >
           Review and save{reason ? `: ${reason}` : ""}
-        </button>
+        </Button>
       ) : subject.kind === "loadout" ? (
-        <Link className="btn" to={`/casts?new=1&loadout=${encodeURIComponent(subject.name)}`} data-testid="start-cast">
+        <LinkButton to={`/casts?new=1&loadout=${encodeURIComponent(subject.name)}`} data-testid="start-cast">
           Start a cast
-        </Link>
+        </LinkButton>
       ) : null}
     </div>
   );
@@ -131,25 +129,21 @@ function KeptTag({ state }: { state: EditorState }) {
   const { state: where, at, why } = state.kept;
   if (where === "kept" && at)
     return (
-      <span className="tag" data-testid="kept">
+      <Tag data-testid="kept">
         <Check className="ico s" />
         kept {clock(at, true).slice(0, 8)}
-      </span>
+      </Tag>
     );
   if (where === "offline" || where === "held")
     return (
-      <span
-        className={`tag st needs_you${where === "held" ? " cut" : ""}`}
+      <Tag
+        className={cx("st needs_you", where === "held" && "cut")}
         role="status"
         title={why}
         data-testid={`kept-${where}`}
       >
         {where === "held" ? why : "Offline, kept here"}
-      </span>
+      </Tag>
     );
-  return (
-    <span className="tag" data-testid="keeping">
-      keeping
-    </span>
-  );
+  return <Tag data-testid="keeping">keeping</Tag>;
 }

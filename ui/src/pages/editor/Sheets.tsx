@@ -1,12 +1,13 @@
 // Short questions of the editor: what to add, where to connect to, what to call it.
-
 import { type FormEvent, useMemo, useState } from "react";
 import type { Condition } from "../../api/generated";
 import { likelyCondition } from "../../document";
 import { KindIcon } from "../../graph/Graph";
 import { Button } from "../../shared/Button";
 import { Dialog } from "../../shared/Dialog";
+import { Input } from "../../shared/Field";
 import { FindField } from "../../shared/FindField";
+import { Foot } from "../../shared/Pop";
 import palette from "../../shared/palette.module.css";
 import { Foreign } from "../../shared/parts";
 import { oneLine } from "../../shared/text";
@@ -189,8 +190,8 @@ export function NameSheet({ title, text, label, testid, verb, look = "", from, f
       <form onSubmit={done}>
         <h2>{title}</h2>
         <p className="dim">{text}</p>
-        <input
-          className={`field ${look}`}
+        <Input
+          className={look}
           data-autofocus
           data-testid={testid}
           aria-label={label}
@@ -199,12 +200,12 @@ export function NameSheet({ title, text, label, testid, verb, look = "", from, f
           onChange={(event) => setName(event.target.value)}
         />
         {wrong ? <p className={css.err}>{wrong}</p> : null}
-        <div className="foot">
+        <Foot>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary" testid={`${testid}-done`} disabled={wrong !== null}>
             {verb}
           </Button>
-        </div>
+        </Foot>
       </form>
     </Dialog>
   );

@@ -1,5 +1,4 @@
 // A walk through the graph: a person chooses outcomes, the program's own kernel routes. No agent runs.
-
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { castChoices, simulate } from "../../api/editor";
@@ -9,6 +8,7 @@ import { client, pause } from "../../shared/ask";
 import { Button } from "../../shared/Button";
 import { cx } from "../../shared/cx";
 import { download } from "../../shared/download";
+import { Input } from "../../shared/Field";
 import { useLive } from "../../shared/live-state";
 import { ErrorBox, Foreign, Item } from "../../shared/parts";
 import { oneLine } from "../../shared/text";
@@ -115,8 +115,8 @@ export function Simulate(props: {
           name={`${subject.name}-script.json`}
           value={walk?.script}
         />
-        <input
-          className={cx(css.rules, "field")}
+        <Input
+          className={css.rules}
           aria-label="Requirement ids that the case covers"
           title="Requirement ids that the case covers"
           value={rules}
@@ -232,8 +232,8 @@ function Ask({ ask, onChoose }: AskProps) {
       {ask.outcomes.map((outcome) =>
         outcome === "items" ? (
           <span key={outcome} className="row">
-            <input
-              className={cx(css.num, "field")}
+            <Input
+              className={css.num}
               type="number"
               min={0}
               max={99}

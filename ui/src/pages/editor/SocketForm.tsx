@@ -3,7 +3,7 @@ import { Seg } from "../../shared/parts";
 import { rename, setSocket } from "./acts";
 import { EdgeRows } from "./EdgeRows";
 import css from "./editor.module.css";
-import { type FormProps, Found, NameField, Pairs, Part, Row, SelectField } from "./fields";
+import { Assign, type FormProps, Found, NameField, Part, Row, SelectField } from "./fields";
 import { conditions, nameFault, PARSES, targets } from "./options";
 import { SchemaFields, SchemaGroups } from "./SchemaFields";
 
@@ -147,16 +147,7 @@ export function SocketForm({ store, state, socket, findings }: FormProps & { soc
         elsewhere={[...elsewhere, ...(info?.kind === "utility" ? AGENT : [])]}
         open={["Limits", "Running"]}
       />
-      <Part title="Assign" hint="output to state">
-        <Pairs
-          label="Assign"
-          disabled={off}
-          names={["Target", "Source"]}
-          add="Add a target"
-          value={object(raw.assign)}
-          onChange={(value) => put("assign", value)}
-        />
-      </Part>
+      <Assign disabled={off} value={object(raw.assign)} onChange={(value) => put("assign", value)} />
     </>
   );
 }

@@ -1,5 +1,4 @@
 // The editor around one open document: bar, palette, canvas, inspector and drawer.
-
 import { X } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { Walk } from "../../api/generated";
@@ -10,6 +9,7 @@ import { EDITOR } from "../../graph/layout";
 import { withSpots } from "../../graph/pinned";
 import { Button, IconButton } from "../../shared/Button";
 import { cx } from "../../shared/cx";
+import { Input } from "../../shared/Field";
 import { keep, kept } from "../../shared/kept";
 import { later } from "../../shared/later";
 import { useSearch } from "../../shared/router";
@@ -180,9 +180,8 @@ export function Workbench({ store }: { store: EditorStore }) {
         {words === null ? null : (
           <label className={css.finder}>
             <span className="sr">Find in the loadout</span>
-            <input
+            <Input
               ref={finder}
-              className="field"
               data-testid="find"
               placeholder="Find in ids, names and prompts"
               value={words.trim() === "" ? "" : words}

@@ -1,10 +1,10 @@
 // Controls of the inspector. Each shows one field of the document and writes it as it is typed.
-
 import { Plus, X } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { Finding, Json } from "../../api/generated";
 import { Button, IconButton } from "../../shared/Button";
 import { cx } from "../../shared/cx";
+import { Input, Select } from "../../shared/Field";
 import { Foreign } from "../../shared/parts";
 import css from "./editor.module.css";
 import type { EditorState } from "./state";
@@ -54,8 +54,8 @@ export function TextField(
   },
 ) {
   return (
-    <input
-      className={`field${props.mono ? " mono" : ""}`}
+    <Input
+      className={props.mono ? "mono" : ""}
       {...common(props)}
       value={props.value}
       placeholder={props.placeholder}
@@ -77,8 +77,8 @@ export function NameField(
   };
   return (
     <>
-      <input
-        className="field mono"
+      <Input
+        className="mono"
         {...common(props)}
         aria-invalid={fault !== null}
         value={typed}
@@ -109,8 +109,7 @@ export function NumberField(
     [shown],
   );
   return (
-    <input
-      className="field"
+    <Input
       inputMode="decimal"
       {...common(props)}
       value={typed}
@@ -136,11 +135,9 @@ interface SelectProps extends Common {
 export function SelectField(props: SelectProps) {
   const known = props.options.some((one) => one.value === props.value);
   return (
-    <select
-      className="field"
+    <Select
       {...common(props)}
       value={props.value}
-      // biome-ignore lint/a11y/noAutofocus: the question was just asked for
       autoFocus={props.first}
       onChange={(event) => props.onChange(event.target.value)}
     >
@@ -150,19 +147,26 @@ export function SelectField(props: SelectProps) {
           {one.label}
         </option>
       ))}
-    </select>
+    </Select>
+  );
+}
+
+interface Named extends Omit<Common, "label"> {
+  value: { [key: string]: Json };
+  onChange: (value: { [key: string]: Json } | undefined) => void;
+}
+
+/** Where the fields of an output go in the state. */
+export function Assign(props: Named) {
+  return (
+    <Part title="Assign" hint="output to state">
+      <Pairs label="Assign" names={["Target", "Source"]} add="Add a target" {...props} />
+    </Part>
   );
 }
 
 /** Names and values: the lines of an object whose values are words. A line without a name is not written yet. */
-export function Pairs(
-  props: Common & {
-    value: { [key: string]: Json };
-    names: [string, string];
-    add: string;
-    onChange: (value: { [key: string]: Json } | undefined) => void;
-  },
-) {
+export function Pairs(props: Named & { label: string; names: [string, string]; add: string }) {
   const shown = JSON.stringify(props.value);
   const [rows, setRows] = useState<[string, Json][]>(() => Object.entries(props.value));
   const sent = useRef(shown);
@@ -187,16 +191,16 @@ export function Pairs(
       {rows.map(([key, value], index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the name is what is being typed
         <div className={css.pair} key={index}>
-          <input
-            className="field mono"
+          <Input
+            className="mono"
             aria-label={`${props.names[0]} ${index + 1}`}
             aria-invalid={rows.some(([other], at) => at !== index && other === key)}
             value={key}
             disabled={props.disabled}
             onChange={(event) => change(index, [event.target.value, value])}
           />
-          <input
-            className="field mono"
+          <Input
+            className="mono"
             aria-label={`${props.names[1]} ${index + 1}`}
             value={typeof value === "string" ? value : JSON.stringify(value)}
             disabled={props.disabled}
@@ -211,7 +215,8 @@ export function Pairs(
         </div>
       ))}
       <Button
-        look={cx(css.addline, "quiet small")}
+        className={css.addline}
+        look="quiet small"
         disabled={props.disabled || rows.some(([name]) => name === "")}
         onClick={() => setRows([...rows, ["", ""]])}
       >

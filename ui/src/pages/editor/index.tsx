@@ -1,5 +1,6 @@
 import { at, find } from "../../document";
 import { NotOpened } from "../../shared/Boundary";
+import { Empty } from "../../shared/parts";
 import { searchNow } from "../../shared/router";
 import { begunWith } from "./begin";
 import { readText } from "./state";
@@ -10,7 +11,7 @@ import { Workbench } from "./Workbench";
 export function Editor({ name }: { name: string }) {
   const { store, error } = useOpened("loadout", name, prepare);
   if (error) return <NotOpened title={name} error={error} to="/loadouts" all="All loadouts" />;
-  return store ? <Workbench store={store} key={name} /> : <p className="empty">Opening.</p>;
+  return store ? <Workbench store={store} key={name} /> : <Empty>Opening.</Empty>;
 }
 
 function prepare(store: EditorStore, exists: boolean): void {

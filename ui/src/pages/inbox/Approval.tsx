@@ -1,5 +1,4 @@
 // An approval: exactly what would run, with what, and what follows from each answer.
-
 import { useState } from "react";
 import { segment } from "../../api/client";
 import type { CastView, GivenView, Json } from "../../api/generated";
@@ -7,12 +6,12 @@ import { ActButton, Confirm } from "../../shared/ActButton";
 import { type Act, commandLine } from "../../shared/acts";
 import { useGet } from "../../shared/ask";
 import { Cli } from "../../shared/Cli";
-import { cx } from "../../shared/cx";
+import { Input } from "../../shared/Field";
 import { dayOrClock, duration } from "../../shared/format";
 import { castPath } from "../../shared/live";
-import { ErrorBox, Foreign, Reading } from "../../shared/parts";
+import { ErrorBox, Foreign, Reading, Sub } from "../../shared/parts";
 import { Link } from "../../shared/router";
-import { Check, Fact } from "../../shared/Table";
+import { Check, Fact, Facts } from "../../shared/Table";
 import { oneLine, pieces } from "../../shared/text";
 import { Whole } from "../../shared/Whole";
 import { Changed } from "./Changed";
@@ -66,32 +65,32 @@ export function Approval({ item, onAnswered }: CardProps) {
     <>
       <div className={css.ibody}>
         {refused ? <Refused {...refused} /> : null}
-        <p className="sub">{refused ? "This was refused" : "Exactly this will run, once"}</p>
+        <Sub>{refused ? "This was refused" : "Exactly this will run, once"}</Sub>
         <div className={css.argv} data-testid="argv">
           {isArgv
             ? runs.map((word, index) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: words of a command have no other name
                 <Foreign as="code" key={index} text={word} mixed />
               ))
-            : runs.map((text) => <Foreign as="pre" key={text} className="text" text={text} mixed />)}
+            : runs.map((text) => <Foreign as="pre" key={text} text={text} mixed />)}
           <span className="grow" />
           <span className="faint sm">
             {isArgv ? `${runs.length} ${runs.length === 1 ? "word" : "words"}, ` : ""}
-            {item.approval?.shell ? <strong className="warn">runs a script in a shell, </strong> : null}
+            {item.approval?.shell ? <strong className={css.warn}>runs a script in a shell, </strong> : null}
             {odd === 0 ? (
               "no hidden characters"
             ) : (
-              <strong className="warn">{odd} unusual characters, shown by code</strong>
+              <strong className={css.warn}>{odd} unusual characters, shown by code</strong>
             )}
           </span>
         </div>
         <div className={css.two}>
           <div>
-            <p className="sub">Input</p>
+            <Sub>Input</Sub>
             <GivenText given={given.data ?? null} />
             {given.error ? <ErrorBox error={given.error} /> : null}
           </div>
-          <dl className={cx(css.plainfacts, "facts")}>
+          <Facts className={css.plainfacts}>
             <Fact name="Socket" className="mono">
               <Foreign text={node} mixed />
             </Fact>
@@ -113,7 +112,7 @@ export function Approval({ item, onAnswered }: CardProps) {
             <Fact name="Approval" className="mono">
               {hash?.slice(0, 12)}
             </Fact>
-          </dl>
+          </Facts>
         </div>
         <Changed item={item} project={target.project} />
         {refused ? null : (
@@ -128,8 +127,7 @@ export function Approval({ item, onAnswered }: CardProps) {
             </div>
             <label className="sm dim">
               Why not, if you deny{" "}
-              <input
-                className="field"
+              <Input
                 value={reason}
                 onChange={(event) => setReason(event.target.value)}
                 placeholder="Stored with the refusal"
@@ -139,7 +137,7 @@ export function Approval({ item, onAnswered }: CardProps) {
           </>
         )}
         {canRoute && !refused ? (
-          <Check className="check sm dim" checked={route} onTick={setRoute} testid="deny-route">
+          <Check className="sm dim" checked={route} onTick={setRoute} testid="deny-route">
             Send the work back with this reason, and continue the cast
           </Check>
         ) : null}

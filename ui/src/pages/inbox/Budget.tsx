@@ -1,5 +1,4 @@
 // A budget that is spent: what was spent, and how much more may be.
-
 import { useEffect, useState } from "react";
 import { segment } from "../../api/client";
 import type { Budget, CastView } from "../../api/generated";
@@ -8,6 +7,7 @@ import { type Act, commandLine } from "../../shared/acts";
 import { useGet } from "../../shared/ask";
 import { BOUNDS } from "../../shared/bounds";
 import { Cli } from "../../shared/Cli";
+import { Input } from "../../shared/Field";
 import { count, money } from "../../shared/format";
 import { ErrorBox, Foreign, Meter } from "../../shared/parts";
 import css from "./inbox.module.css";
@@ -49,9 +49,9 @@ export function BudgetCard({ item, onAnswered }: CardProps) {
                   {spoken(of, usage[of])} of {spoken(of, now?.[field])}
                   <Meter spent={usage[of] ?? 0} limit={now?.[field] ?? 1} />
                 </span>
-                <input
+                <Input
                   id={`${item.castId}-${field}`}
-                  className="field r"
+                  className="r"
                   type="number"
                   min={0}
                   step={field === "maxCost" ? 0.5 : 1}

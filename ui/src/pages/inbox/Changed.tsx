@@ -1,5 +1,4 @@
 // What was changed before somebody asked: the newest difference that a turn of the cast left.
-
 import { useQuery } from "@tanstack/react-query";
 import { get, getText, segment } from "../../api/client";
 import { field } from "../../api/events";
@@ -7,7 +6,7 @@ import type { InboxItem, TurnView } from "../../api/generated";
 import { readEvents } from "../../api/texts";
 import { DiffView } from "../../shared/DiffView";
 import { castPath } from "../../shared/live";
-import { Foreign } from "../../shared/parts";
+import { Foreign, Sub } from "../../shared/parts";
 import { Link } from "../../shared/router";
 import css from "./inbox.module.css";
 
@@ -42,10 +41,10 @@ export function Changed({ item, project }: { item: InboxItem; project: string | 
   const { turn, text } = found.data;
   return (
     <div role="group" aria-label="What was changed before" data-testid="changed">
-      <p className="sub">
+      <Sub>
         What <Foreign text={turn.materia} /> changed before,{" "}
         <Link to={castPath(item, { socket: turn.socket, turn: turn.seq, tab: "files" })}>event {turn.seq}</Link>
-      </p>
+      </Sub>
       <div className={css.changed}>
         <DiffView text={text} />
       </div>

@@ -1,5 +1,4 @@
 // A socket that talks with a person: what was said, and the next answer.
-
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { field } from "../../api/events";
@@ -7,6 +6,7 @@ import { ActButton } from "../../shared/ActButton";
 import { type Act, commandLine } from "../../shared/acts";
 import { Cli } from "../../shared/Cli";
 import { cx } from "../../shared/cx";
+import { TextArea } from "../../shared/Field";
 import { ErrorBox, Item } from "../../shared/parts";
 import { plain } from "../../shared/text";
 import css from "./inbox.module.css";
@@ -30,7 +30,7 @@ function Said({ output }: { output: string }) {
   const { text, items } = spoken(output);
   return (
     <>
-      {text ? <div className="text prose">{plain(text)}</div> : null}
+      {text ? <pre className={css.prose}>{plain(text)}</pre> : null}
       {items.length > 0 ? (
         <ol className={css.plan}>
           {items.map((title, index) => (
@@ -78,7 +78,7 @@ export function Conversation({ item, onAnswered }: CardProps) {
             </span>
             <div>
               {event.type === "message.received" ? (
-                <div className="text prose">{plain(event.data.text)}</div>
+                <pre className={css.prose}>{plain(event.data.text)}</pre>
               ) : (
                 <Said output={String(field(event, "output"))} />
               )}
@@ -89,9 +89,8 @@ export function Conversation({ item, onAnswered }: CardProps) {
         <label className="sr" htmlFor={`answer-${item.castId}`}>
           Your answer
         </label>
-        <textarea
+        <TextArea
           id={`answer-${item.castId}`}
-          className="field"
           rows={3}
           value={text}
           placeholder="Your answer. It is one more input of the socket, which answers and waits again."

@@ -20,7 +20,7 @@ export function OtherCard({ item, onAnswered }: CardProps) {
         {acts.map((act) => (
           <ActButton
             key={JSON.stringify(act)}
-            look={act.do === "abort" ? "danger" : ""}
+            look={act.do === "abort" ? "danger" : undefined}
             target={target}
             act={act}
             onDone={() => onAnswered(`${act.do}: ${item.castId}`)}

@@ -1,5 +1,4 @@
 // A socket that goes round in circles: two outputs that are the same, and the ways out of it.
-
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { segment } from "../../api/client";
@@ -9,10 +8,12 @@ import { itemKey, titleOf } from "../../fold/fold";
 import { ActButton, Confirm } from "../../shared/ActButton";
 import { type Act, commandLine } from "../../shared/acts";
 import { useGet } from "../../shared/ask";
+import { LinkButton } from "../../shared/Button";
 import { Cli } from "../../shared/Cli";
+import { TextArea } from "../../shared/Field";
+import { JumpLink } from "../../shared/Linked";
 import { castPath } from "../../shared/live";
-import { ErrorBox, Foreign } from "../../shared/parts";
-import { Link } from "../../shared/router";
+import { ErrorBox, Foreign, Tag } from "../../shared/parts";
 import { oneLine, plain } from "../../shared/text";
 import css from "./inbox.module.css";
 import type { CardProps } from "./props";
@@ -52,25 +53,17 @@ export function Stall({ item, onAnswered }: CardProps) {
               <figcaption className="row sm">
                 <span className="grow">
                   Turn of event{" "}
-                  <Link to={castPath(item, { turn: one.seq, socket: item.node ?? "" })} className="ev">
-                    {one.seq}
-                  </Link>
+                  <JumpLink to={castPath(item, { turn: one.seq, socket: item.node ?? "" })}>{one.seq}</JumpLink>
                 </span>
-                {same ? <span className="tag">= the same</span> : null}
+                {same ? <Tag>= the same</Tag> : null}
               </figcaption>
-              <pre className="text">{plain(output(one.end))}</pre>
+              <pre>{plain(output(one.end))}</pre>
             </figure>
           ))}
         </div>
         <label className="sm dim">
           Tell it what to do differently
-          <textarea
-            className="field"
-            rows={2}
-            value={text}
-            data-testid="guide-stall"
-            onChange={(event) => setText(event.target.value)}
-          />
+          <TextArea rows={2} value={text} data-testid="guide-stall" onChange={(event) => setText(event.target.value)} />
         </label>
       </div>
       <footer>
@@ -118,9 +111,9 @@ export function Stall({ item, onAnswered }: CardProps) {
           </Confirm>
         ) : null}
         {shown[0] ? (
-          <Link className="btn" to={castPath(item, { at: Math.max(1, shown[0].seq - 1) })} data-testid="fork-stall">
+          <LinkButton to={castPath(item, { at: Math.max(1, shown[0].seq - 1) })} data-testid="fork-stall">
             Fork from before
-          </Link>
+          </LinkButton>
         ) : null}
         <StopCast item={item} testid="stop-stall" onAnswered={onAnswered} />
         <span className="grow" />

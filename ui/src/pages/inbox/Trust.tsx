@@ -3,7 +3,8 @@ import { post } from "../../api/client";
 import type { TrustItem, TrustList } from "../../api/generated";
 import { useGet, useOnce } from "../../shared/ask";
 import { Button } from "../../shared/Button";
-import { ErrorBox, Foreign, State } from "../../shared/parts";
+import { ErrorBox, State, Sub } from "../../shared/parts";
+import { Runs } from "../../shared/Runs";
 import css from "./inbox.module.css";
 
 export function TrustCards() {
@@ -25,12 +26,8 @@ export function TrustCards() {
         </p>
       </header>
       <div className={css.ibody}>
-        <p className="sub">What it would run</p>
-        <ul className="runs">
-          {item.runs.map((run) => (
-            <Foreign as="li" key={run} className="mono" text={run} mixed />
-          ))}
-        </ul>
+        <Sub>What it would run</Sub>
+        <Runs items={item.runs} />
         {error ? <ErrorBox error={error} /> : null}
       </div>
       <footer>

@@ -1,5 +1,4 @@
 // Inbox: everything that waits for a person, the riskiest first.
-
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { get, segment } from "../../api/client";
@@ -7,7 +6,7 @@ import type { CastView, InboxItem, SocketState } from "../../api/generated";
 import { cx } from "../../shared/cx";
 import { ago, clock } from "../../shared/format";
 import { castPath, refreshInbox, useInbox, useNow } from "../../shared/live";
-import { Foreign, Mark, State } from "../../shared/parts";
+import { Empty, Foreign, Mark, State, Sub } from "../../shared/parts";
 import { Link, navigate, useSearch } from "../../shared/router";
 import { oneLine } from "../../shared/text";
 import { typing } from "../../shared/typing";
@@ -126,7 +125,7 @@ export function Inbox() {
                 aria-current={item === current}
                 onClick={() => change({ at: keyOf(item), cast: null })}
               >
-                <span className={`st ${lookOf(item)}`}>
+                <span className={cx("st", lookOf(item))}>
                   <Mark state={lookOf(item)} />
                 </span>
                 <span className="grow">
@@ -144,7 +143,7 @@ export function Inbox() {
         </ul>
         {answered.length > 0 ? (
           <>
-            <p className="sub">Answered here</p>
+            <Sub>Answered here</Sub>
             <ul className={css.answered}>
               {answered.map((one) => (
                 <li key={one.key} className="dim sm row">
@@ -155,7 +154,7 @@ export function Inbox() {
             </ul>
           </>
         ) : null}
-        <p className="sub wide-only">Keys</p>
+        <Sub className="wide-only">Keys</Sub>
         <p className="faint sm wide-only">
           <kbd>J</kbd> <kbd>K</kbd> next, previous · <kbd>Y</kbd> <kbd>N</kbd> approve, deny
         </p>
@@ -170,7 +169,7 @@ export function Inbox() {
           </article>
         ))}
         {items.length === 0 && gone.length === 0 ? (
-          <div className="empty">Nothing waits for you. What a cast needs from a person appears here.</div>
+          <Empty as="div">Nothing waits for you. What a cast needs from a person appears here.</Empty>
         ) : null}
         {items.map((item) => {
           const Card = cardsOf[item.reason] ?? OtherCard;

@@ -1,5 +1,6 @@
 // One bound of a new cast, beside what past casts took.
 import { cx } from "../../shared/cx";
+import { Input } from "../../shared/Field";
 import css from "./launch.module.css";
 
 /** Half and nine tenths of what past casts took. */
@@ -24,9 +25,9 @@ export function Bound(props: {
   return (
     <div className={css.bound}>
       <label htmlFor={id}>{props.name}</label>
-      <input
+      <Input
         id={id}
-        className="field r"
+        className="r"
         inputMode="decimal"
         value={props.value}
         placeholder="none"

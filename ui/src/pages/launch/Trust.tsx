@@ -3,7 +3,8 @@ import { post } from "../../api/client";
 import type { TrustItem } from "../../api/generated";
 import { useOnce } from "../../shared/ask";
 import { Button } from "../../shared/Button";
-import { ErrorBox, Foreign } from "../../shared/parts";
+import { ErrorBox } from "../../shared/parts";
+import { Runs } from "../../shared/Runs";
 import css from "./launch.module.css";
 
 export function Trust({ items, project, onApproved }: { items: TrustItem[]; project: string; onApproved: () => void }) {
@@ -13,13 +14,7 @@ export function Trust({ items, project, onApproved }: { items: TrustItem[]; proj
   return (
     <div className={css.trust} data-testid="trust-question">
       <strong>The programs that this cast would run are not approved</strong>
-      <ul className="runs">
-        {items
-          .flatMap((item) => item.runs)
-          .map((run) => (
-            <Foreign as="li" key={run} className="mono" text={run} mixed />
-          ))}
-      </ul>
+      <Runs items={items.flatMap((item) => item.runs)} />
       {error ? <ErrorBox error={error} /> : null}
       <Button look="primary" onClick={() => approve(undefined)} data-testid="trust-approve">
         Approve what is shown, and start

@@ -1,5 +1,4 @@
 // Launch: what should be done, by which loadout, with what bounds; and the command that does the same.
-
 import { useEffect, useMemo, useRef, useState } from "react";
 import { newKey, post, Refusal, segment } from "../../api/client";
 import type { Budget, CastSummary, Catalog, Health, LoadoutView, StartBody, WorkspaceKind } from "../../api/generated";
@@ -11,6 +10,7 @@ import { BOUNDS, NO_BOUNDS, usualBounds } from "../../shared/bounds";
 import { Cli } from "../../shared/Cli";
 import { cx } from "../../shared/cx";
 import { Dialog } from "../../shared/Dialog";
+import { Select, TextArea } from "../../shared/Field";
 import { castPath, useProjects } from "../../shared/live";
 import { useLive } from "../../shared/live-state";
 import { ErrorBox, Foreign, Seg } from "../../shared/parts";
@@ -161,9 +161,8 @@ export function Launch({ onClose }: { onClose: () => void }) {
           <label htmlFor="request" className={css.lab}>
             Request
           </label>
-          <textarea
+          <TextArea
             id="request"
-            className="field"
             rows={6}
             value={draft.request}
             data-autofocus
@@ -173,8 +172,7 @@ export function Launch({ onClose }: { onClose: () => void }) {
           <div className={css.pair2}>
             <label>
               <span className={css.lab}>Agent</span>
-              <select
-                className="field"
+              <Select
                 value={here.provider}
                 data-testid="provider"
                 onChange={(event) => set({ provider: event.target.value })}
@@ -187,13 +185,13 @@ export function Launch({ onClose }: { onClose: () => void }) {
                   </option>
                 ))}
                 <option value="mock">Mock: answers without an agent</option>
-              </select>
+              </Select>
             </label>
             <label>
               <span className={css.lab}>
                 Go on from <span className="faint">a cast, optional</span>
               </span>
-              <select className="field" value={here.from} onChange={(event) => set({ from: event.target.value })}>
+              <Select value={here.from} onChange={(event) => set({ from: event.target.value })}>
                 <option value="">None</option>
                 {[...casts.values()]
                   .filter((cast) => cast.project === project)
@@ -202,7 +200,7 @@ export function Launch({ onClose }: { onClose: () => void }) {
                       {oneLine(cast.request, 50) || cast.castId}
                     </option>
                   ))}
-              </select>
+              </Select>
             </label>
             <div>
               <span className={css.lab}>Pace</span>
@@ -254,7 +252,7 @@ export function Launch({ onClose }: { onClose: () => void }) {
                 : `${past.length} ${past.length === 1 ? "cast of this loadout has" : "casts of this loadout have"} completed. Usual values appear after three.`}
           </p>
           {beside.length > 0 ? (
-            <p className="warn" data-testid="beside">
+            <p className={css.beside} data-testid="beside">
               {beside.length === 1 ? "Another cast is" : `${beside.length} other casts are`} running in this folder:{" "}
               {beside.map((other) => other.castId).join(", ")}. Each sees what the others change.
             </p>

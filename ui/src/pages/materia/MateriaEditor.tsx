@@ -1,10 +1,10 @@
 // One materia: its prompt and tools, or its command; and a try of a saved utility, after consent.
-
 import { useMemo, useState } from "react";
 import type { ConfigFile } from "../../api/generated";
 import { freeName, object } from "../../document";
 import { NotOpened } from "../../shared/Boundary";
 import { later } from "../../shared/later";
+import { Empty } from "../../shared/parts";
 import { Link, navigate, searchNow } from "../../shared/router";
 import { useKeydown } from "../../shared/useKeydown";
 import { Found } from "../editor/fields";
@@ -34,7 +34,7 @@ function begin(store: EditorStore, exists: boolean): void {
 export function MateriaEditor({ name }: { name: string }) {
   const { store, error } = useOpened("materia", name, begin);
   if (error) return <NotOpened title={name} error={error} to="/materia" all="All materia" />;
-  return store ? <Opened store={store} /> : <p className="empty">Opening.</p>;
+  return store ? <Opened store={store} /> : <Empty>Opening.</Empty>;
 }
 
 function Opened({ store }: { store: EditorStore }) {

@@ -1,10 +1,13 @@
 import type { Json } from "../../api/generated";
 import { object, strings } from "../../document";
 import { Code } from "../../shared/code";
+import { cx } from "../../shared/cx";
+import { TextArea } from "../../shared/Field";
 import { Seg } from "../../shared/parts";
 import { Check } from "../../shared/Table";
 import { putClean } from "../editor/acts";
-import { Pairs, Part, Row, TextField } from "../editor/fields";
+import editor from "../editor/editor.module.css";
+import { Assign, Part, Row, TextField } from "../editor/fields";
 import { PARSES } from "../editor/options";
 import { SchemaGroups } from "../editor/SchemaFields";
 import type { EditorStore } from "../editor/store";
@@ -60,7 +63,7 @@ export function MateriaForm(props: {
             onPick={(value) => put("type")(value === "agent" ? undefined : value)}
           />
           <Check
-            className="check flat"
+            className={editor.flat}
             checked={raw.generator === true}
             disabled={off}
             onTick={(ticked) => put("generator")(ticked || undefined)}
@@ -102,12 +105,12 @@ export function MateriaForm(props: {
       {kind === "agent" ? (
         <Part title="Prompt" hint={typeof raw.prompt === "object" ? "from a file" : ""}>
           {raw.prompt !== undefined && typeof raw.prompt !== "string" ? (
-            <pre className="text asked" tabIndex={0}>
+            <pre className={editor.asked} tabIndex={0}>
               {JSON.stringify(raw.prompt, null, 2)}
             </pre>
           ) : (
             <Code
-              className="code-field tall"
+              className={cx(editor.codeField, editor.tall)}
               language="markdown"
               label="Prompt"
               testid="materia-prompt"
@@ -122,12 +125,12 @@ export function MateriaForm(props: {
       ) : (
         <Part title="What runs" hint="one argument per line, passed unchanged">
           {raw.script ? (
-            <pre className="text asked" tabIndex={0}>
+            <pre className={editor.asked} tabIndex={0}>
               {JSON.stringify(raw.script, null, 2)}
             </pre>
           ) : (
-            <textarea
-              className="field mono"
+            <TextArea
+              className="mono"
               rows={4}
               aria-label="Command, one argument per line"
               data-testid="materia-command"
@@ -162,16 +165,7 @@ export function MateriaForm(props: {
         elsewhere={[...elsewhere, ...groups.flatMap(([title, names]) => (title === other ? names : []))]}
         open={["Agent", "Program", "Limits"]}
       />
-      <Part title="Assign" hint="output to state">
-        <Pairs
-          label="Assign"
-          disabled={off}
-          names={["Target", "Source"]}
-          add="Add a target"
-          value={object(raw.assign)}
-          onChange={put("assign")}
-        />
-      </Part>
+      <Assign disabled={off} value={object(raw.assign)} onChange={put("assign")} />
     </>
   );
 }

@@ -1,5 +1,4 @@
 // Runs a saved utility once, with input that a person gives, after that person has seen and allowed what runs.
-
 import { useState } from "react";
 import { Refusal } from "../../api/client";
 import { tryUtility } from "../../api/editor";
@@ -7,6 +6,7 @@ import type { Json, Tried, TrustItem } from "../../api/generated";
 import { useOnce } from "../../shared/ask";
 import { Button } from "../../shared/Button";
 import { cx } from "../../shared/cx";
+import { TextArea } from "../../shared/Field";
 import { duration } from "../../shared/format";
 import { ErrorBox, Foreign } from "../../shared/parts";
 import editor from "../editor/editor.module.css";
@@ -45,8 +45,8 @@ export function TryIt({ project, materia, saved }: { project: string; materia: s
       <h3 className={editor.l}>
         Try it<span className="faint">runs the real program in the project folder</span>
       </h3>
-      <textarea
-        className="field mono"
+      <TextArea
+        className="mono"
         rows={5}
         aria-label="Test input"
         data-testid="try-input"
@@ -67,7 +67,7 @@ export function TryIt({ project, materia, saved }: { project: string; materia: s
         <div className={css.consent} data-testid="try-consent">
           <p>This would run on your machine:</p>
           {question.runs.map((one) => (
-            <Foreign as="pre" className="text" key={one} text={one} />
+            <Foreign as="pre" key={one} text={one} />
           ))}
           <div className="row">
             <Button look="small" onClick={() => setQuestion(null)}>
@@ -86,8 +86,8 @@ export function TryIt({ project, materia, saved }: { project: string; materia: s
             {result.error ? <Foreign text={result.error} /> : `Ended with ${result.exitCode}`}, after{" "}
             {duration(result.durationMs, true)}
           </p>
-          {result.stdout ? <Foreign as="pre" className="text" text={result.stdout} /> : null}
-          {result.stderr ? <Foreign as="pre" className="text dim" text={result.stderr} /> : null}
+          {result.stdout ? <Foreign as="pre" text={result.stdout} /> : null}
+          {result.stderr ? <Foreign as="pre" className="dim" text={result.stderr} /> : null}
         </div>
       ) : null}
     </section>

@@ -1,5 +1,4 @@
 // Loadouts and materia: what there is, where it is written, and the ways into their editors.
-
 import { type FormEvent, type ReactNode, useState } from "react";
 import { segment } from "../../api/client";
 import type { Catalog, DraftItem, Drafts, LoadoutView } from "../../api/generated";
@@ -8,11 +7,13 @@ import { Badges } from "../../graph/KindIcon";
 import { MIDDLE } from "../../graph/layout";
 import { MiniGraph } from "../../graph/MiniGraph";
 import { useGet } from "../../shared/ask";
-import { Button } from "../../shared/Button";
+import { Button, LinkButton } from "../../shared/Button";
 import { Cli } from "../../shared/Cli";
 import { cx } from "../../shared/cx";
+import { Input } from "../../shared/Field";
 import { useProjects } from "../../shared/live";
-import { ErrorBox, Foreign, Pick } from "../../shared/parts";
+import { WidePage } from "../../shared/Page";
+import { ErrorBox, Foreign, Pick, Tag } from "../../shared/parts";
 import { useProject } from "../../shared/project";
 import { Link, navigate, useSearch } from "../../shared/router";
 import { Findings, Table } from "../../shared/Table";
@@ -78,7 +79,7 @@ export function Loadouts() {
                 onDoubleClick={() => navigate(`/loadouts/${encodeURIComponent(item.name)}`)}
               >
                 <Foreign as="span" className="grow cut" text={oneLine(item.name, 80)} />
-                {drafts.has(draftId({ kind: "loadout", name: item.name })) ? <span className="tag">draft</span> : null}
+                {drafts.has(draftId({ kind: "loadout", name: item.name })) ? <Tag>draft</Tag> : null}
                 <span className="faint sm">
                   {item.layer}
                   {item.active ? ", active" : ""}
@@ -96,25 +97,21 @@ export function Loadouts() {
           ))}
         </ul>
       </section>
-      <section className="detail">
+      <section className={css.detail}>
         {one.error ? <ErrorBox error={one.error} /> : null}
         {one.data ? (
           <>
             <div className="row">
               <Foreign as="h2" className="grow" text={one.data.name} />
-              <Link className="btn" to={`/loadouts/${encodeURIComponent(one.data.name)}`} data-testid="open-editor">
+              <LinkButton to={`/loadouts/${encodeURIComponent(one.data.name)}`} data-testid="open-editor">
                 {shown?.layer === "shipped" ? "Open" : "Edit"}
-              </Link>
-              <Link
-                className="btn"
-                to={`/loadouts/${encodeURIComponent(one.data.name)}?copy=1`}
-                data-testid="copy-loadout"
-              >
+              </LinkButton>
+              <LinkButton to={`/loadouts/${encodeURIComponent(one.data.name)}?copy=1`} data-testid="copy-loadout">
                 Copy
-              </Link>
-              <Link className="btn primary" to={`/casts?new=1&loadout=${encodeURIComponent(one.data.name)}`}>
+              </LinkButton>
+              <LinkButton look="primary" to={`/casts?new=1&loadout=${encodeURIComponent(one.data.name)}`}>
                 Start a cast
-              </Link>
+              </LinkButton>
             </div>
             <p className="dim sm">
               {shown?.layer ?? ""} · <Foreign as="span" className="mono" text={shown?.file} /> ·{" "}
@@ -177,8 +174,7 @@ function NewOne({ of, testid, taken, onBegin, children }: NewProps) {
   };
   return (
     <form className={css.newone} onSubmit={begin}>
-      <input
-        className="field"
+      <Input
         aria-label={`Name of a new ${of}`}
         placeholder={`Name of a new ${of}`}
         data-testid={`${testid}-name`}
@@ -198,7 +194,7 @@ export function Materia() {
   const list = useGet<Catalog>(project ? "/materia" : null, { project });
   const items = list.data?.items ?? [];
   return (
-    <div className={cx(css.materiaList, "page wide")} data-testid="materia-page">
+    <WidePage className={css.materiaList} data-testid="materia-page">
       <h1>Materia</h1>
       <p className="dim">
         A materia is one behaviour: a prompt for an agent, or a program. Loadouts put them into sockets.
@@ -233,6 +229,6 @@ export function Materia() {
         </tbody>
       </Table>
       <Cli words={["materia", "materia"]} />
-    </div>
+    </WidePage>
   );
 }

@@ -1,6 +1,7 @@
 // What this browser keeps for its reader: the look, being told, the bounds of new casts.
 import { useState } from "react";
 import { BOUNDS, type Bounds, keepBounds, usualBounds } from "../../shared/bounds";
+import { Input } from "../../shared/Field";
 import { type Notices, notices, wishNotices } from "../../shared/notify";
 import { Seg } from "../../shared/parts";
 import { applyTheme, type Theme, theme } from "../../shared/theme";
@@ -63,8 +64,8 @@ function Usual() {
         {BOUNDS.map(({ field, name }) => (
           <label key={field}>
             <span>{name}</span>
-            <input
-              className="field r"
+            <Input
+              className="r"
               inputMode="decimal"
               placeholder="none"
               value={bounds[field]}

@@ -5,10 +5,12 @@ import { useGet, useOnce } from "../../shared/ask";
 import { Button } from "../../shared/Button";
 import { Cli } from "../../shared/Cli";
 import { refreshProjects, useProjects } from "../../shared/live";
+import { Page } from "../../shared/Page";
 import { ErrorBox, Foreign, State } from "../../shared/parts";
 import { useProject, WhichProject } from "../../shared/project";
 import { Findings, Table } from "../../shared/Table";
 import { Own } from "./Own";
+import css from "./settings.module.css";
 
 export function Settings() {
   const projects = useProjects();
@@ -18,7 +20,7 @@ export function Settings() {
   const config = useGet<ConfigBody>(project ? "/config" : null, { project });
   const health = useGet<Alive>("/health");
   return (
-    <div className="page" data-testid="settings-page">
+    <Page data-testid="settings-page">
       <h1>Settings</h1>
       <Own />
       <h2>Agents</h2>
@@ -48,7 +50,7 @@ export function Settings() {
       ) : null}
       <h2>Folders</h2>
       {refused ? <ErrorBox error={refused} /> : null}
-      <ul className="runs">
+      <ul className={css.folders}>
         {projects.map((one) => (
           <li key={one.id}>
             <strong>{one.name}</strong> <span className="mono faint">{one.dir}</span>{" "}
@@ -108,6 +110,6 @@ export function Settings() {
         Materia {health.data?.version ?? ""} at <span className="mono">{location.host}</span>. Press <kbd>?</kbd> for
         keyboard shortcuts and symbols.
       </p>
-    </div>
+    </Page>
   );
 }

@@ -1,5 +1,4 @@
 // The workers of casts on NATS: who is there, what they run, and what waits for one.
-
 import { useQuery } from "@tanstack/react-query";
 import { get } from "../../api/client";
 import type { SpaceItem, WorkerBody, Workers as WorkersList } from "../../api/generated";
@@ -8,7 +7,8 @@ import { Cli } from "../../shared/Cli";
 import { cx } from "../../shared/cx";
 import { castPath, keyOf, useNow, useProjects } from "../../shared/live";
 import { useLive } from "../../shared/live-state";
-import { ErrorBox, Foreign, Reading, State } from "../../shared/parts";
+import { WidePage } from "../../shared/Page";
+import { ErrorBox, Fault, Foreign, Reading, State, Tag } from "../../shared/parts";
 import { useProject } from "../../shared/project";
 import { Link } from "../../shared/router";
 import { type Column, Table } from "../../shared/Table";
@@ -26,7 +26,7 @@ export function Workers() {
     refetchInterval: ASK_AGAIN_MS,
   });
   return (
-    <div className={cx(css.workers, "page wide")} data-testid="workers-page">
+    <WidePage className={css.workers} data-testid="workers-page">
       <h1>Workers</h1>
       {error ? <ErrorBox error={error} /> : null}
       {data ? null : <Reading />}
@@ -38,7 +38,7 @@ export function Workers() {
       {data?.items.map((space) => (
         <Space key={space.project} space={space} />
       ))}
-    </div>
+    </WidePage>
   );
 }
 
@@ -56,7 +56,7 @@ function Space({ space }: { space: SpaceItem }) {
           </span>
         ) : null}
       </h2>
-      {space.problem ? <p className="error-box">{space.problem}</p> : null}
+      {space.problem ? <Fault>{space.problem}</Fault> : null}
       {space.workers.length > 0 ? <Rows space={space} /> : null}
       {space.waiting.length > 0 ? (
         <p data-testid="waiting-casts">
@@ -127,7 +127,9 @@ function Row({ worker, project, now }: { worker: WorkerBody; project: string; no
         {labels.length > 0 ? (
           <span className={css.labels}>
             {labels.map((label) => (
-              <Foreign as="span" className="tag" key={label} text={oneLine(label, 60)} />
+              <Tag key={label}>
+                <Foreign text={oneLine(label, 60)} />
+              </Tag>
             ))}
           </span>
         ) : (

@@ -3,5 +3,5 @@ import { Foreign } from "../parts";
 import type { CodeProps } from "./Code";
 
 export function Code({ text }: CodeProps) {
-  return <Foreign as="pre" className="text" text={text} />;
+  return <Foreign as="pre" text={text} />;
 }

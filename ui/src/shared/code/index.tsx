@@ -5,7 +5,7 @@ import type { CodeProps } from "./Code";
 
 export const Code = later<CodeProps>(
   async () => (await import("./Code")).Code,
-  ({ className, text }) => <pre className={`text ${className ?? ""}`}>{plain(text)}</pre>,
+  ({ className, text }) => <pre className={className}>{plain(text)}</pre>,
 );
 /** Two texts as one, with changed lines and the words that changed in them. */
 export const Compare = later(async () => (await import("./Compare")).Compare);

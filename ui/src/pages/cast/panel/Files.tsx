@@ -1,12 +1,11 @@
 // The files that a turn left, and what is in them.
-
 import { segment } from "../../../api/client";
 import type { TurnView } from "../../../api/generated";
 import { useText } from "../../../shared/ask";
 import { Button } from "../../../shared/Button";
 import { DiffView } from "../../../shared/DiffView";
 import { bytes } from "../../../shared/format";
-import { ErrorBox, Foreign, Reading } from "../../../shared/parts";
+import { ErrorBox, Foreign, Reading, Sub } from "../../../shared/parts";
 import { Changes } from "../Changes";
 import type { PanelProps } from "../props";
 import css from "../style.module.css";
@@ -24,7 +23,7 @@ export function FilesTab({ full, store, search, change }: FilesProps) {
   });
   const changes = full?.changedFiles ? (
     <>
-      <p className="sub">Changes in the workspace</p>
+      <Sub>Changes in the workspace</Sub>
       <Changes castId={store.id} project={store.project} turn={full.seq} />
     </>
   ) : null;
@@ -33,7 +32,7 @@ export function FilesTab({ full, store, search, change }: FilesProps) {
   return (
     <>
       {changes}
-      {changes ? <p className="sub">Files that the turn left</p> : null}
+      {changes ? <Sub>Files that the turn left</Sub> : null}
       <ul className={css.files}>
         {files.map((file) => (
           <li key={file.path}>

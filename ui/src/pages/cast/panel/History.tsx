@@ -2,6 +2,7 @@
 import type { SocketState } from "../../../api/generated";
 import type { Turn } from "../../../fold";
 import { count, duration } from "../../../shared/format";
+import { Jump } from "../../../shared/Linked";
 import { Item, State } from "../../../shared/parts";
 import { Table } from "../../../shared/Table";
 
@@ -22,10 +23,10 @@ export function HistoryTab({ turns, now, pick, time }: HistoryProps) {
         {turns.toReversed().map((turn) => (
           <tr key={turn.seq} aria-selected={turn === now}>
             <td>
-              <button type="button" className="ev" onClick={() => pick(turn.seq)}>
+              <Jump onClick={() => pick(turn.seq)}>
                 {turn.visit}
                 {turn.attempt > 1 ? `·${turn.attempt}` : ""}
-              </button>
+              </Jump>
             </td>
             <td className="cut">{turn.item ? <Item itemKey={turn.item} title={turn.itemLabel} /> : null}</td>
             <td>

@@ -1,5 +1,4 @@
 // What a turn was given: its prompt by layers, raw, or beside the turn before it.
-
 import { useState } from "react";
 import { segment } from "../../../api/client";
 import { field } from "../../../api/events";
@@ -79,7 +78,7 @@ export function InputTab({ turn, full, turns, store, onEvent, reason }: InputPro
         />
         <CopyButton text={full.prompt} label="Copy the prompt" />
       </div>
-      {view === "raw" ? <Foreign as="pre" className="text" data-testid="prompt-raw" text={full.prompt} /> : null}
+      {view === "raw" ? <Foreign as="pre" data-testid="prompt-raw" text={full.prompt} /> : null}
       {view === "diff" && before ? <PromptDiff store={store} before={before} after={full.prompt} /> : null}
       {view === "layers" ? (
         <div data-testid="prompt-layers">
@@ -100,9 +99,9 @@ export function InputTab({ turn, full, turns, store, onEvent, reason }: InputPro
                   bytes {layer.start}–{layer.end}
                 </span>
               </header>
-              <div className="text">
+              <pre>
                 <Marked text={sliceBytes(encoded, layer.start, layer.end)} reason={reason} />
-              </div>
+              </pre>
             </section>
           ))}
         </div>

@@ -1,5 +1,4 @@
 // A line of the graph: what went over it, what waits there, each payload whole.
-
 import { useQuery } from "@tanstack/react-query";
 import { ArrowRight, X } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
@@ -14,7 +13,7 @@ import { type CastStore, useCast } from "../../../shared/cast-store";
 import { cx } from "../../../shared/cx";
 import { isExported } from "../../../shared/exported";
 import { EventLink } from "../../../shared/Linked";
-import { ErrorBox, Foreign, Item, Reading } from "../../../shared/parts";
+import { ErrorBox, Foreign, Item, Reading, Sub } from "../../../shared/parts";
 import { oneLine } from "../../../shared/text";
 import { Whole } from "../../../shared/Whole";
 import type { PanelProps } from "../props";
@@ -73,7 +72,7 @@ export function LinePanel({ store, state, line, taken, change, onEvent }: LinePa
           <p className="dim">The cast ends there: this line carries no payloads.</p>
         ) : (
           <>
-            <h3 className="sub">Waiting</h3>
+            <Sub as="h3">Waiting</Sub>
             {waiting.length > 0 ? (
               <ul className={css.payloads} data-testid="line-waits">
                 {rows(waiting)}
@@ -81,7 +80,7 @@ export function LinePanel({ store, state, line, taken, change, onEvent }: LinePa
             ) : (
               <p className="dim">Nothing waits.</p>
             )}
-            <h3 className="sub">Sent over this line</h3>
+            <Sub as="h3">Sent over this line</Sub>
             {passed.length > 0 ? (
               <ul className={css.payloads} data-testid="line-passed">
                 {rows(passed.slice(0, SHOWN))}

@@ -1,5 +1,4 @@
 // What a socket puts out right now.
-
 import type { TurnView } from "../../../api/generated";
 import { type Turn, waitsAt } from "../../../fold";
 import { count } from "../../../shared/format";
@@ -20,9 +19,9 @@ export function NowTab({ socket, live, state, past, turn, full }: NowProps) {
             <strong data-testid="truncated"> · the first {count(live.dropped)} lines are not shown here</strong>
           ) : null}
         </p>
-        <div className="text" data-testid="live-output" role="log" aria-live="off">
+        <pre data-testid="live-output" role="log" aria-live="off">
           {live.lines.join("\n")}
-        </div>
+        </pre>
       </>
     );
   }
@@ -41,7 +40,7 @@ export function NowTab({ socket, live, state, past, turn, full }: NowProps) {
           {waits} {waits === 1 ? "input waits" : "inputs wait"} here.
         </p>
       ) : null}
-      {full?.output && !past ? <div className="text">{plain(full.output)}</div> : null}
+      {full?.output && !past ? <pre>{plain(full.output)}</pre> : null}
     </>
   );
 }

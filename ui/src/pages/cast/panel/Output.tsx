@@ -5,7 +5,7 @@ import { count, duration, money } from "../../../shared/format";
 import { JsonText } from "../../../shared/JsonTree";
 import { EventLink } from "../../../shared/Linked";
 import { CopyButton, Foreign, Reading, Seg } from "../../../shared/parts";
-import { Fact } from "../../../shared/Table";
+import { Fact, Facts } from "../../../shared/Table";
 import { plain } from "../../../shared/text";
 import type { PanelProps } from "../props";
 import css from "../style.module.css";
@@ -48,11 +48,11 @@ export function OutputTab({ turn, full, onEvent, search, change }: OutputProps) 
         ) : null}
         <CopyButton text={full.output ?? ""} label="Copy the output" />
       </div>
-      {turn.reason ? <Foreign as="blockquote" className="reason" text={plain(turn.reason)} /> : null}
+      {turn.reason ? <Foreign as="blockquote" className={css.reason} text={plain(turn.reason)} /> : null}
       <div className={css.out} data-testid="output-text">
-        {mode === "parsed" ? <JsonText value={full.parsed} /> : <pre className="text">{plain(full.output ?? "")}</pre>}
+        {mode === "parsed" ? <JsonText value={full.parsed} /> : <pre>{plain(full.output ?? "")}</pre>}
       </div>
-      <dl className="facts">
+      <Facts>
         <Fact name="Answered by">{full.provider ? [full.provider, full.model].filter(Boolean).join(" ") : null}</Fact>
         <Fact name="Session" className="mono">
           {full.session ? `${full.session.id.slice(0, 8)}${full.session.resume ? ", continued" : ""}` : null}
@@ -64,7 +64,7 @@ export function OutputTab({ turn, full, onEvent, search, change }: OutputProps) 
             </>
           ) : null}
         </Fact>
-      </dl>
+      </Facts>
     </>
   );
 }

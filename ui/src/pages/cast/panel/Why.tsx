@@ -1,5 +1,4 @@
 // Why a socket ran, or why it does not run; and how it is started by hand.
-
 import { useState } from "react";
 import { segment } from "../../../api/client";
 import type { Why } from "../../../api/generated";
@@ -9,8 +8,9 @@ import { useGet } from "../../../shared/ask";
 import { Cli } from "../../../shared/Cli";
 import { useCast } from "../../../shared/cast-store";
 import { isExported } from "../../../shared/exported";
+import { TextArea } from "../../../shared/Field";
 import { EventLink, Linked } from "../../../shared/Linked";
-import { ErrorBox, Foreign, Reading } from "../../../shared/parts";
+import { ErrorBox, Foreign, Reading, Sub } from "../../../shared/parts";
 import { oneLine } from "../../../shared/text";
 import type { PanelProps } from "../props";
 import css from "../style.module.css";
@@ -44,7 +44,7 @@ export function WhyTab(props: PanelProps & { turn: Turn | undefined; newest: boo
       {lines}
       {answer.because.length > 0 ? (
         <>
-          <h3 className="sub">{answer.ran ? "Why it ran" : "What is known"}</h3>
+          <Sub as="h3">{answer.ran ? "Why it ran" : "What is known"}</Sub>
           <ol className={css.chain}>
             {answer.because.map((one) => (
               <li key={`${one.seq}${one.text}`}>
@@ -57,10 +57,10 @@ export function WhyTab(props: PanelProps & { turn: Turn | undefined; newest: boo
           </ol>
         </>
       ) : null}
-      <h3 className="sub">
+      <Sub as="h3">
         {newest ? "Would another turn start now?" : `Would another have started at event ${at}?`}{" "}
         {answer.runnable ? "Yes" : `No, ${unmet.length} of ${answer.conditions.length} conditions do not hold`}
-      </h3>
+      </Sub>
       <ul className={css.cond}>
         {[...unmet, ...shown].map((one) => (
           <li key={one.name} className={one.holds ? css.ok : "no"}>
@@ -90,7 +90,7 @@ export function WhyTab(props: PanelProps & { turn: Turn | undefined; newest: boo
       </ul>
       {answer.suggestion ? (
         <>
-          <h3 className="sub">To let it run</h3>
+          <Sub as="h3">To let it run</Sub>
           {answer.suggestion.steps.map((step) => (
             <div key={step.text} className={css.step}>
               <span className="dim sm">
@@ -125,7 +125,7 @@ function Arrivals({ store, state, turn, onEvent }: PanelProps & { turn: Turn }) 
   if (came.length === 0) return null;
   return (
     <>
-      <h3 className="sub">Lines that brought its input</h3>
+      <Sub as="h3">Lines that brought its input</Sub>
       <ul className={css.arrivals} data-testid="arrivals">
         {came.map((one) => (
           <li key={one.seq}>
@@ -158,8 +158,7 @@ function Trigger({ state, target, socket }: { state: CastState; target: Target; 
       verb="Start the turn"
       onDone={() => setMessage("")}
       body={
-        <textarea
-          className="field"
+        <TextArea
           rows={2}
           aria-label="Text for the turn (optional)"
           placeholder="Text for the turn (optional)"

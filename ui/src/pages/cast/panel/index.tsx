@@ -1,5 +1,4 @@
 // The focus panel: one socket, one item, one turn.
-
 import { ChevronLeft, ChevronRight, Columns2, Link as LinkIcon, X } from "lucide-react";
 import { segment } from "../../../api/client";
 import type { TurnView } from "../../../api/generated";
@@ -7,7 +6,6 @@ import { nameOf, sentBackBy, titled } from "../../../fold";
 import { Badges, KindIcon } from "../../../graph/KindIcon";
 import { useGet } from "../../../shared/ask";
 import { Button, IconButton } from "../../../shared/Button";
-import { cx } from "../../../shared/cx";
 import { isExported } from "../../../shared/exported";
 import { EventLink } from "../../../shared/Linked";
 import { CopyButton, ErrorBox, Foreign, Pick, State, Tabs } from "../../../shared/parts";
@@ -78,7 +76,8 @@ export function FocusPanel(props: PanelProps) {
           <State state={card.state} word={card.word} testid="panel-state" />
           <Button
             icon={X}
-            look={cx(css.sheetClose, "quiet small icon")}
+            className={css.sheetClose}
+            look="quiet small icon"
             aria-label="Close"
             data-testid="sheet-close"
             onClick={() => change({ socket: null, turn: null, item: null })}
@@ -123,7 +122,8 @@ export function FocusPanel(props: PanelProps) {
           <span className="grow" />
           <Button
             icon={Columns2}
-            look={cx(css.besideOnly, "quiet small icon")}
+            className={css.besideOnly}
+            look="quiet small icon"
             aria-label="Input and output side by side"
             title="Input and output side by side"
             aria-pressed={beside}
