@@ -45,7 +45,7 @@ fn only_what_the_graph_needs_is_required() {
         to: None,
         fails: false,
         max_traversals: None,
-        delivery: crate::Delivery::default(),
+        delivery: materia_contract::Delivery::default(),
     }];
     assert_eq!(required(&node), json!(["workItems", "satisfied"]));
 }

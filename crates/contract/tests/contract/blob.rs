@@ -1,6 +1,4 @@
-use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fmt::Write as _;
 
 use materia_contract::blob::{
     Blob, BlobFault, BlobHash, EVENT_BYTES_MAX, INLINE_BYTES_MAX, apart, bytes_apart, whole,

@@ -1,7 +1,7 @@
 use materia_contract::{
     Actor, ChainHash, Decided, ErrorCode, Event, EventBody, Input, InputError, MomentOf, NodeId,
-    Record, RecordedInput, ReportedIn, RunCompleted, TurnCompleted, TurnFailed, TurnOutcome,
-    TurnOutput,
+    RULES_VERSION, Record, RecordedInput, ReportedIn, RunCompleted, TurnCompleted, TurnFailed,
+    TurnOutcome, TurnOutput,
 };
 
 fn event(seq: u64, body: impl Into<EventBody>) -> Event {

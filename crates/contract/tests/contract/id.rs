@@ -1,4 +1,4 @@
-use materia_contract::{derived_id, is_node_id};
+use materia_contract::{RunId, derived_id, is_node_id};
 use uuid::Uuid;
 
 #[test]
