@@ -1,6 +1,6 @@
 // One way to the server: every request carries the page's key, every refusal becomes a `Refusal`.
 import { keep, kept } from "../shared/kept";
-import type { Problem } from "./generated";
+import type { Problem, SessionBody } from "./generated";
 import { keyedHash } from "./proof";
 
 const KEY = "materia.key";
@@ -86,7 +86,7 @@ export async function openSession(): Promise<void> {
   const answer = await fetch("/api/session", {
     method: "POST",
     headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ code }),
+    body: JSON.stringify({ code } satisfies SessionBody),
   });
   if (!answer.ok) {
     const refused = new Refusal(await problemOf(answer));

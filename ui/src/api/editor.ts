@@ -1,20 +1,28 @@
 // What the editor asks the server: files with their hashes, drafts, checks, differences, walks and links.
 import { change, get, newKey, post, Refusal, segment } from "./client";
 import type {
+  CheckBody,
   Choice,
   Choices,
   ConfigBody,
+  DiffBody,
   Difference,
   Draft,
+  DraftBody,
   DraftKept,
   Drafts,
+  ExploreRequest,
   ExploreView,
   Findings,
   Json,
+  LinkBody,
   LinkView,
+  SaveBody,
   Saved,
   Tried,
+  TryBody,
   Walk,
+  WalkBody,
 } from "./generated";
 
 /** The hash of a file that is yet to come: that of no bytes. */
@@ -23,10 +31,10 @@ export const NO_FILE = "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93ca
 export const readConfig = (project: string) => get<ConfigBody>("/config", { project });
 
 export const saveConfig = (project: string, layer: string, file: string, text: string, hash: string) =>
-  change<Saved>("PUT", `/config/${segment(layer)}/${segment(file)}`, { project }, hash, { text });
+  change<Saved>("PUT", `/config/${segment(layer)}/${segment(file)}`, { project }, hash, { text } satisfies SaveBody);
 
 export const check = (project: string, files: Record<string, string>, loadout: string | null, signal?: AbortSignal) =>
-  post<Findings>("/check", { project, files, ...(loadout ? { loadout } : {}) }, newKey(), {}, signal);
+  post<Findings>("/check", { project, files, loadout: loadout || null } satisfies CheckBody, newKey(), {}, signal);
 
 export const listDrafts = (project: string) => get<Drafts>("/drafts", { project });
 
@@ -41,12 +49,12 @@ export async function readDraft(project: string, id: string): Promise<Draft | nu
 
 export const keepDraft = (project: string, draft: Omit<Draft, "updatedAt">) => {
   const { id, version, ...body } = draft;
-  return change<DraftKept>("PUT", `/drafts/${segment(id)}`, { project }, String(version), body);
+  return change<DraftKept>("PUT", `/drafts/${segment(id)}`, { project }, String(version), body satisfies DraftBody);
 };
 export const dropDraft = (project: string, id: string, version: number) =>
   change<{ version: number }>("DELETE", `/drafts/${segment(id)}`, { project }, String(version));
 
-export const diff = (from: string, to: string) => post<Difference>("/diff", { from, to });
+export const diff = (from: string, to: string) => post<Difference>("/diff", { from, to } satisfies DiffBody);
 
 export const simulate = (
   project: string,
@@ -54,17 +62,18 @@ export const simulate = (
   loadout: string,
   choices: Choice[],
   signal: AbortSignal,
-) => post<Walk>("/simulate", { project, files, loadout, request: "", choices }, newKey(), {}, signal);
+) =>
+  post<Walk>("/simulate", { project, files, loadout, request: "", choices } satisfies WalkBody, newKey(), {}, signal);
 
 /** Every history of a loadout as it stands; the server stops when the request is given up. */
 export const explore = (project: string, files: Record<string, string>, loadout: string, signal: AbortSignal) =>
-  post<ExploreView>("/explore", { project, files, loadout }, newKey(), undefined, signal);
+  post<ExploreView>("/explore", { project, files, loadout } satisfies ExploreRequest, newKey(), undefined, signal);
 
 export const castChoices = (project: string, cast: string) =>
   get<Choices>(`/casts/${segment(cast)}/choices`, { project });
 
 export const link = (project: string, files: Record<string, string>, parts: string[]) =>
-  post<LinkView>("/link", { project, files, parts });
+  post<LinkView>("/link", { project, files, parts } satisfies LinkBody);
 
 export const tryUtility = (project: string, materia: string, input: Json, consent: string | null) =>
-  post<Tried>("/utilities/try", { project, materia, input, ...(consent ? { consent } : {}) });
+  post<Tried>("/utilities/try", { project, materia, input, consent } satisfies TryBody);

@@ -1,6 +1,6 @@
 // What a person can do to a cast, and the command line that does the same.
 import { newKey, post, segment } from "../api/client";
-import type { ActBody, Acted, Budget, StartBody, WorkspaceActed } from "../api/generated";
+import type { ActBody, Acted, Budget, DropBody, StartBody, WorkspaceActed } from "../api/generated";
 
 export const PACES = { AUTO: "Auto", INTERACTIVE: "Interactive" };
 export const MODES = { PLANNING: "Planning", IMPLEMENTATION: "Implementation" };
@@ -13,7 +13,7 @@ export type Done = Partial<Acted & WorkspaceActed>;
 /** Acts on a workspace change no event of the cast, and have paths of their own. */
 const OF_WORKSPACE: Record<string, [string, object]> = {
   applyWorkspace: ["apply", {}],
-  dropWorkspace: ["drop", { confirm: true }],
+  dropWorkspace: ["drop", { confirm: true } satisfies DropBody],
 };
 
 /** Does it. The key belongs to the click: pressing twice sends the same key and acts once. */

@@ -1,6 +1,6 @@
 // Configurations that nobody has approved yet: what they would run.
 import { post } from "../../api/client";
-import type { TrustItem, TrustList } from "../../api/generated";
+import type { TrustBody, TrustItem, TrustList } from "../../api/generated";
 import { useGet, useOnce } from "../../shared/ask";
 import { Button } from "../../shared/Button";
 import { ErrorBox, State, Sub } from "../../shared/parts";
@@ -10,7 +10,7 @@ import css from "./inbox.module.css";
 export function TrustCards() {
   const trust = useGet<TrustList>("/trust");
   const { run: approve, error } = useOnce(
-    (item: TrustItem) => post("/trust", { project: item.project, hash: item.hash }),
+    (item: TrustItem) => post("/trust", { project: item.project, hash: item.hash } satisfies TrustBody),
     () => trust.refetch(),
   );
   const items = trust.data?.items ?? [];

@@ -1,6 +1,6 @@
 // What a new cast would run and nobody has approved: shown, and approved as it is shown.
 import { post } from "../../api/client";
-import type { TrustItem } from "../../api/generated";
+import type { TrustBody, TrustItem } from "../../api/generated";
 import { useOnce } from "../../shared/ask";
 import { Button } from "../../shared/Button";
 import { ErrorBox } from "../../shared/parts";
@@ -9,7 +9,8 @@ import css from "./launch.module.css";
 
 export function Trust({ items, project, onApproved }: { items: TrustItem[]; project: string; onApproved: () => void }) {
   const { run: approve, error } = useOnce(async () => {
-    for (const item of items) await post("/trust", { project: item.project ?? project, hash: item.hash });
+    for (const item of items)
+      await post("/trust", { project: item.project ?? project, hash: item.hash } satisfies TrustBody);
   }, onApproved);
   return (
     <div className={css.trust} data-testid="trust-question">
