@@ -10,6 +10,7 @@
 mod files;
 mod fit;
 mod hand_over;
+mod held_files;
 mod looks;
 mod take;
 
@@ -32,6 +33,7 @@ use tokio::task::JoinSet;
 
 use crate::cast::host::Host;
 use crate::{Failure, Project};
+use held_files::HeldFiles;
 use looks::Looks;
 use take::{Came, take};
 
@@ -95,6 +97,7 @@ struct Place {
     journal: Arc<NatsJournal>,
     root: PathBuf,
     views: Arc<Views>,
+    files: Arc<HeldFiles>,
     host: Host,
     supervisor: PathBuf,
     say: Say,
@@ -139,13 +142,14 @@ impl Worker {
         project.refuse_links(&root)?;
         let views = Arc::new(Views::start(&root, &project.places()));
         let port: Arc<dyn Journal> = Arc::clone(&journal) as Arc<dyn Journal>;
-        let host = Host::new(port, views.clone(), Arc::new(SystemClock), &Handle::current());
+        let files = Arc::new(HeldFiles::new(Arc::clone(&views)));
+        let host = Host::new(port, files.clone(), Arc::new(SystemClock), &Handle::current());
         let name = journal.worker_name();
         let supervisor = settings.supervisor.clone();
         let looks = Looks::new(journal.facts().lease);
         let taking = Taking { room: Arc::new(Semaphore::new(TAKING_MAX)), ended: Notify::new() };
         Ok(Self {
-            place: Place { project, journal, root, views, host, supervisor, say },
+            place: Place { project, journal, root, views, files, host, supervisor, say },
             settings,
             name,
             leave: watch::channel(Leave::No).0,
