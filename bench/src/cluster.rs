@@ -4,7 +4,7 @@ use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use async_nats::jetstream::{self, Context, stream::Config};
 use serde_json::{Value, json};
@@ -15,6 +15,10 @@ use crate::{Outcome, Wanted, calm, room, start};
 
 /// Casts that run at once, and so publishes in flight.
 const CASTS: u64 = 24;
+/// Casts where each worker has room for few, so that one worker alone is not the limit.
+const FEW_CASTS: u64 = 8;
+/// Room of such a worker.
+const FEW_SLOTS: u64 = 2;
 /// Turns of a cast, each answered by a script. It is long enough that its beginning counts for little.
 const TURNS: u64 = 400;
 /// Rounds of each number of workers, in turns; the median counts.
@@ -39,15 +43,24 @@ pub(crate) fn measure(report: &mut Report, _: &Wanted) -> Outcome<()> {
         Ok::<_, Box<dyn std::error::Error>>(jetstream::new(async_nats::connect(&server.url).await?))
     })?;
     let mut found = NAMES.map(|_| Vec::new());
+    let mut few = NAMES.map(|_| Vec::new());
     for nth in 0..ROUNDS {
-        for ((workers, _), found) in NAMES.into_iter().zip(&mut found) {
+        for ((workers, _), (found, few)) in NAMES.into_iter().zip(found.iter_mut().zip(&mut few)) {
+            let round = |space| Round {
+                materia: &materia,
+                server: &server,
+                context: &context,
+                folder: &folder,
+                space,
+            };
             let space = format!("bench-{workers}-{nth}");
-            let round =
-                Round { materia: &materia, server: &server, context: &context, space: &space };
-            let project = round.cast(&folder)?;
-            let driven = runtime.block_on(round.drive(&project, workers))?;
+            let load = Load { casts: CASTS, workers, slots: CASTS.div_ceil(workers) };
+            let driven = runtime.block_on(round(&space).drive(&load))?;
             let floor = runtime.block_on(floor(&context, &space, &driven))?;
             found.push((driven, floor));
+            let load = Load { casts: FEW_CASTS, workers, slots: FEW_SLOTS };
+            let space = format!("few-{workers}-{nth}");
+            few.push(runtime.block_on(round(&space).drive(&load))?.rate);
         }
     }
     for ((_, name), found) in NAMES.into_iter().zip(found) {
@@ -55,9 +68,11 @@ pub(crate) fn measure(report: &mut Report, _: &Wanted) -> Outcome<()> {
         let bytes = found.first().map_or(0, |(driven, _)| driven.bytes);
         let note = format!(
             "{CASTS} casts of {TURNS} scripted turns; {:.0} decisions/s of {bytes} bytes against {:.0} publishes/s with \
-             {CASTS} in flight, one replica, `sync_interval: always`; CPU of a decision: workers {:.0} us, server {:.0} us",
+             {CASTS} in flight, one replica, `sync_interval: always`; {:.0} decisions/s until all files were written; CPU of \
+             a decision with its files: workers {:.0} us, server {:.0} us",
             middle(|(driven, _)| driven.rate),
             middle(|(_, floor)| *floor),
+            middle(|(driven, _)| driven.rate_with_files),
             middle(|(driven, _)| driven.workers_us),
             middle(|(driven, _)| driven.server_us),
         );
@@ -65,7 +80,23 @@ pub(crate) fn measure(report: &mut Report, _: &Wanted) -> Outcome<()> {
         let figure = Figure::new(name, ratio, "of the broker's limit").floor(1.0);
         report.add(figure.limit(Bound::AtLeast, 0.1).aim(0.5).note(note));
     }
+    let [one, two, four] = few.map(|rates| median(rates.into_iter()));
+    let note = format!(
+        "{FEW_CASTS} casts, {FEW_SLOTS} on each worker at one time: {one:.0} decisions/s with one worker, {two:.0} with two, \
+         {four:.0} with four"
+    );
+    for (name, rate, floor) in [("cluster.grows-2", two, 2.0), ("cluster.grows-4", four, 4.0)] {
+        let figure = Figure::new(name, rate / one, "times one worker").floor(floor);
+        report.add(figure.limit(Bound::AtLeast, 1.0).note(note.clone()));
+    }
     Ok(())
+}
+
+/// Casts, and the workers that run them.
+struct Load {
+    casts: u64,
+    workers: u64,
+    slots: u64,
 }
 
 const NAMES: [(u64, &str); 3] =
@@ -73,8 +104,10 @@ const NAMES: [(u64, &str); 3] =
 
 /// Work of the workers in one round.
 struct Driven {
-    /// Decisions a second.
+    /// Decisions a second, from the first to the last.
     rate: f64,
+    /// The same until all files of the casts were written.
+    rate_with_files: f64,
     /// The mean size of a decision on the server.
     bytes: u64,
     decisions: u64,
@@ -156,6 +189,7 @@ struct Round<'a> {
     materia: &'a Path,
     server: &'a Server,
     context: &'a Context,
+    folder: &'a Path,
     space: &'a str,
 }
 
@@ -168,7 +202,7 @@ impl Round<'_> {
     }
 
     /// Hands the casts over; nobody drives them yet.
-    fn cast(&self, folder: &Path) -> Outcome<PathBuf> {
+    fn cast(&self, casts: u64) -> Outcome<PathBuf> {
         // The cycle of two agents that the other subjects have, too.
         let again = json!({"to": "build", "maxTraversals": TURNS});
         let config = json!({
@@ -183,9 +217,9 @@ impl Round<'_> {
         let built: Vec<Value> = (0..visits).map(|_| json!({"text": "done"})).collect();
         let checked = (1..=visits).map(|nth| json!({"json": {"satisfied": nth == visits}}));
         let answers = json!({"build": built, "check": checked.collect::<Vec<Value>>()});
-        let project = start::project(folder, self.space, &config.to_string())?;
+        let project = start::project(self.folder, self.space, &config.to_string())?;
         fs::write(project.join("answers.json"), json!({"turns": answers}).to_string())?;
-        for nth in 0..CASTS {
+        for nth in 0..casts {
             let id = format!("c{nth}");
             let words =
                 ["cast", "--trust", "--detach", "--script", "answers.json", "--cast-id", &id, "go"];
@@ -197,16 +231,17 @@ impl Round<'_> {
         Ok(project)
     }
 
-    /// Has so many workers drive the casts.
-    async fn drive(&self, project: &Path, workers: u64) -> Outcome<Driven> {
+    /// Has workers drive casts.
+    async fn drive(&self, load: &Load) -> Outcome<Driven> {
+        let project = self.cast(load.casts)?;
         let mut stream = self.context.get_stream(format!("materia-{}", self.space)).await?;
         let mut todo = self.context.get_stream(format!("KV_materia-{}-todo", self.space)).await?;
         let before = stream.info().await?.state.clone();
-        let slots = CASTS.div_ceil(workers).to_string();
+        let slots = load.slots.to_string();
         let mut running = Workers(Vec::new());
-        for _ in 0..workers {
+        for _ in 0..load.workers {
             let words = ["worker", "--trust-space", self.space, "--slots", &slots];
-            running.0.push(self.command(project).args(words).spawn()?);
+            running.0.push(self.command(&project).args(words).spawn()?);
         }
         let (begun, before_us) = (Instant::now(), cpu_us(&self.server.process));
         while todo.info().await?.state.messages > 0 {
@@ -215,6 +250,20 @@ impl Round<'_> {
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
+        let filed =
+            (0..load.casts).map(|nth| project.join(format!(".materia/c{nth}/manifest.json")));
+        let mut unfiled: Vec<PathBuf> = filed.collect();
+        loop {
+            unfiled.retain(|file| !ended(file));
+            if unfiled.is_empty() {
+                break;
+            }
+            if begun.elapsed() > PATIENCE {
+                return Err("the files of the casts are not written".into());
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let files_at = SystemTime::now();
         let after = stream.info().await?.state.clone();
         let server_us = cpu_us(&self.server.process) - before_us;
         let workers_us: f64 = running.0.iter().map(cpu_us).sum();
@@ -222,15 +271,23 @@ impl Round<'_> {
         let first = stream.get_raw_message(before.last_sequence + 1).await?.time;
         let last = stream.get_raw_message(after.last_sequence).await?.time;
         let seconds = (last - first).as_seconds_f64();
+        let since = files_at.duration_since(SystemTime::from(first)).unwrap_or_default();
         let decisions = after.messages - before.messages;
         let bytes = (after.bytes - before.bytes) / decisions.max(1);
-        if decisions < CASTS * TURNS {
+        if decisions < load.casts * TURNS {
             return Err(format!("the casts ended after {decisions} decisions").into());
         }
         let (rate, each) = (number(decisions) / seconds, 1.0 / number(decisions));
         let (workers_us, server_us) = (workers_us * each, server_us * each);
-        Ok(Driven { rate, bytes, decisions, workers_us, server_us })
+        let rate_with_files = number(decisions) / since.as_secs_f64();
+        Ok(Driven { rate, rate_with_files, bytes, decisions, workers_us, server_us })
     }
+}
+
+/// Whether a manifest says that its cast has ended. It is written after the other files.
+fn ended(manifest: &Path) -> bool {
+    let text = fs::read(manifest).unwrap_or_default();
+    serde_json::from_slice::<Value>(&text).is_ok_and(|it| it["status"] == "completed")
 }
 
 /// Publishes a second to a stream like that of the casts: as many messages, of the same size, as many in flight as casts.

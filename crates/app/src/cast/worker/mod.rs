@@ -10,6 +10,7 @@
 mod files;
 mod fit;
 mod hand_over;
+mod held_files;
 mod looks;
 mod take;
 
@@ -32,6 +33,7 @@ use tokio::task::JoinSet;
 
 use crate::cast::host::Host;
 use crate::{Failure, Project};
+use held_files::HeldFiles;
 use looks::Looks;
 use take::{Came, take};
 
@@ -78,6 +80,8 @@ pub struct Worker {
     leave: watch::Sender<Leave>,
     /// The runs that are driven here, with the tasks that do it.
     driven: Vec<RunId>,
+    /// They have changed since the last sign of life.
+    unsaid: bool,
     tasks: JoinSet<(InTodo, Came)>,
     list: TodoList,
     looks: Looks,
@@ -95,6 +99,7 @@ struct Place {
     journal: Arc<NatsJournal>,
     root: PathBuf,
     views: Arc<Views>,
+    files: Arc<HeldFiles>,
     host: Host,
     supervisor: PathBuf,
     say: Say,
@@ -139,17 +144,19 @@ impl Worker {
         project.refuse_links(&root)?;
         let views = Arc::new(Views::start(&root, &project.places()));
         let port: Arc<dyn Journal> = Arc::clone(&journal) as Arc<dyn Journal>;
-        let host = Host::new(port, views.clone(), Arc::new(SystemClock), &Handle::current());
+        let files = Arc::new(HeldFiles::new(Arc::clone(&views)));
+        let host = Host::new(port, files.clone(), Arc::new(SystemClock), &Handle::current());
         let name = journal.worker_name();
         let supervisor = settings.supervisor.clone();
         let looks = Looks::new(journal.facts().lease);
         let taking = Taking { room: Arc::new(Semaphore::new(TAKING_MAX)), ended: Notify::new() };
         Ok(Self {
-            place: Place { project, journal, root, views, host, supervisor, say },
+            place: Place { project, journal, root, views, files, host, supervisor, say },
             settings,
             name,
             leave: watch::channel(Leave::No).0,
             driven: Vec::new(),
+            unsaid: false,
             tasks: JoinSet::new(),
             list: TodoList::default(),
             looks,
@@ -181,12 +188,16 @@ impl Worker {
                 _ = sign.tick() => { self.announce().await; }
                 Some(ended) = self.tasks.join_next() => {
                     self.ended(ended).await;
-                    self.announce().await;
                     self.look().await;
                 }
                 _ = changed.changed() => self.look().await,
                 () = taking.ended.notified() => self.look().await,
-                _ = look.tick() => self.look().await,
+                _ = look.tick() => {
+                    self.look().await;
+                    if std::mem::take(&mut self.unsaid) {
+                        self.announce().await;
+                    }
+                }
             }
         }
         self.finish().await;
@@ -233,6 +244,7 @@ impl Worker {
         };
         let InTodo { run, revision, .. } = entry;
         self.driven.retain(|driven| *driven != run);
+        self.unsaid = true;
         match came {
             Came::OffTheList(why) => {
                 (self.place.say)(&format!("cast `{run}`: {why}"));
@@ -290,29 +302,37 @@ impl Worker {
                 None => {}
             }
         }
+        let open: Vec<InTodo> = open.into_iter().cloned().collect();
+        self.list = list;
+        self.take_some(&open, now).await;
+    }
+
+    /// Takes some of the runs that may wait. A few leases are read at one time, until there is a run for each free place.
+    async fn take_some(&mut self, open: &[InTodo], now: Instant) {
         let slots = usize::try_from(self.settings.slots).unwrap_or(usize::MAX);
-        let room = self.taking.room.available_permits();
-        let free = slots.saturating_sub(self.driven.len()).min(room);
-        if free > 0 && !open.is_empty() {
-            let open: Vec<InTodo> = open.into_iter().cloned().collect();
-            let runs = open.iter().map(|entry| entry.run.clone()).collect();
-            let leases = self.place.journal.leases(runs).await.unwrap_or_default();
+        let mut open = open.iter();
+        loop {
+            let room = self.taking.room.available_permits();
+            let free = slots.saturating_sub(self.driven.len()).min(room);
+            let some: Vec<&InTodo> = open.by_ref().take(free.saturating_mul(AMONG)).collect();
+            if some.is_empty() {
+                return;
+            }
+            let runs = some.iter().map(|entry| entry.run.clone()).collect();
+            // The next look may succeed.
+            let Ok(leases) = self.place.journal.leases(runs).await else { return };
             let mut undriven = Vec::new();
-            for (entry, (run, lease)) in open.iter().zip(leases) {
+            for (entry, (run, lease)) in some.iter().zip(leases) {
                 self.looks.saw(&run, entry.revision, lease, now);
                 if lease.is_none() {
                     undriven.push(run);
                 }
             }
             let chosen = fairly(undriven, free, &self.name);
-            for entry in open.into_iter().filter(|entry| chosen.contains(&entry.run)) {
-                self.begin(entry);
-            }
-            if !chosen.is_empty() {
-                self.announce().await;
+            for entry in some.into_iter().filter(|entry| chosen.contains(&entry.run)) {
+                self.begin(entry.clone());
             }
         }
-        self.list = list;
     }
 
     /// Drives a run, in a task of its own.
@@ -322,6 +342,7 @@ impl Worker {
         let taker = Taker { place: Some(permit), taking: Arc::clone(&self.taking) };
         self.left_alone.remove(&entry.run);
         self.driven.push(entry.run.clone());
+        self.unsaid = true;
         let (place, leave) = (self.place.clone(), self.leave.subscribe());
         self.tasks.spawn(async move {
             let came = take(place, entry.clone(), leave, taker).await;

@@ -87,6 +87,7 @@ pub(super) async fn take(
         Ok(under_way) => under_way.rested().await,
         Err(failure) => return Came::LeftAlone(failure.to_string()),
     };
+    place.files.forget(run);
     match rested {
         Ok(phase) => Came::OffTheList(status(&phase)),
         Err(EngineError::HandedOver(_)) => Came::HandedOver,
