@@ -97,9 +97,10 @@ fn driven(log: &str) -> Vec<String> {
 /// The casts that a process held when it died, by their leases, which outlive it. It may have claimed more than it said.
 fn held_by(servers: &Servers, pid: u32) -> Vec<String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let url = servers.url();
     let look = || {
         runtime.block_on(async {
-            let client = async_nats::connect(servers.url()).await?;
+            let client = async_nats::connect(url.split(',').collect::<Vec<_>>()).await?;
             let stream = async_nats::jetstream::new(client).get_stream(LEASES).await?;
             let keys = stream.info_with_subjects(">").await?;
             let keys: Vec<(String, usize)> = keys.try_collect().await?;

@@ -11,6 +11,7 @@ mod deploy;
 mod exactly_once;
 mod files;
 mod kills;
+mod losses;
 #[path = "../../../nats/tests/nats/proxy.rs"]
 #[allow(dead_code, reason = "other tests use more of it")]
 mod proxy;
