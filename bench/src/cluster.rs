@@ -80,7 +80,7 @@ pub(crate) fn measure(report: &mut Report, _: &Wanted) -> Outcome<()> {
         let figure = Figure::new(name, ratio, "of the broker's limit").floor(1.0);
         report.add(figure.limit(Bound::AtLeast, 0.1).aim(0.5).note(note));
     }
-    let [one, two, four] = few.map(|rates| median(rates));
+    let [one, two, four] = few.map(median);
     let note = format!(
         "{FEW_CASTS} casts, {FEW_SLOTS} on each worker at one time: {one:.0} decisions/s with one worker, {two:.0} with two, \
          {four:.0} with four"

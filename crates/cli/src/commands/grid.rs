@@ -60,7 +60,7 @@ fn of_cast(name: &str, project: &Project) -> Result<Plan, Failure> {
     let neither = || Failure::resolution(format!("`{name}` is neither a loadout nor a cast here"));
     if materia_app::archive::is_meant(name) {
         // It says that an archive is only read.
-        project::cast_id(name)?;
+        crate::project::cast_id(name)?;
     }
     let wanted = RunId::parse(name).map_err(|_| neither())?;
     let found = project.find(&wanted).map_err(|error| {

@@ -170,7 +170,7 @@ fn on_a_full_disk_nothing_begins_and_nothing_is_left() {
     disk.bench.run(&["replay", "c1"]).exits(0);
 }
 
-/// No process has the journal open, so SQLite would have to make files before it reads.
+/// No process has the journal open, so `SQLite` would have to make files before it reads.
 #[test]
 fn past_casts_can_be_read_while_the_disk_is_full() {
     let Some(disk) = Disk::new(LARGE) else { return };
