@@ -1,6 +1,6 @@
 //! Failure classes of a provider. They decide whether a retry can help.
 
-use crate::words::words;
+use crate::enum_words::words;
 
 words!(
     /// Why a provider gave no usable answer, as far as it matters for what happens next.

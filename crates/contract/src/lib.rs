@@ -17,6 +17,7 @@ mod command;
 mod cron;
 mod decision;
 mod document;
+mod enum_words;
 mod envelope;
 mod event;
 mod excerpt;
@@ -39,7 +40,6 @@ mod search;
 mod summary;
 pub mod time;
 mod utility_input;
-mod words;
 
 pub use act::*;
 pub use amount::*;

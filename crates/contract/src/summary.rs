@@ -1,7 +1,7 @@
 //! Output of the commands about a cast.
 
+use crate::enum_words::words;
 use crate::schema::{JsonSchema, omit_none};
-use crate::words::words;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

@@ -171,7 +171,7 @@ impl Project {
         // It may name another folder for casts.
         if let Some(missing) = self.sources.missing_file() {
             return Err(Failure::resolution(format!(
-                "there is no file `{}`, which `--config` or MATERIA_CONFIG names",
+                "there is no file `{}`, which was named as a configuration",
                 self.shown(&missing)
             )));
         }
@@ -209,7 +209,7 @@ impl Project {
         let place = format!("{word}{}", shown.join(" and "));
         if shown.is_empty() {
             let place = format!(
-                "{word}{}, where no casts are kept yet (a cast that was made with `--config` is found with the same `--config`)",
+                "{word}{}, where no casts are kept yet (a cast that was made with another configuration is found with that)",
                 self.shown_place()
             );
             return Err(cast_id::unknown(wanted, &place));

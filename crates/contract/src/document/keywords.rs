@@ -1,6 +1,6 @@
 //! Fields that take one of a few words.
 
-use crate::words::words;
+use crate::enum_words::words;
 
 words!(
     /// The verdict that an edge asks for.

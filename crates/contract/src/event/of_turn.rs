@@ -3,7 +3,7 @@
 use super::{
     EventBody, TurnCompleted, TurnFailed, TurnInterrupted, TurnOutput, TurnStarted, TurnUsage,
 };
-use crate::words::words;
+use crate::enum_words::words;
 use crate::{Amount, ErrorCode};
 
 words!(

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::enum_words::words;
 use crate::schema::{JsonSchema, omit_none};
-use crate::words::words;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
