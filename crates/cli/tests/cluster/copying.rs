@@ -40,7 +40,10 @@ fn a_copied_cast_goes_on_there_and_comes_home() {
     assert!(refused.exit != 0 && refused.err.contains("goes on there"), "{refused:?}");
     assert_eq!(hashes(&bench.run(&["events", "c1", "--json"]).exits(0)), before);
     let shown = bench.run(&["show", "c1"]).exits(0).out;
-    assert!(shown.contains("it goes on in nats://127.0.0.1") && !shown.contains("resume"), "{shown}");
+    assert!(
+        shown.contains("it goes on in nats://127.0.0.1") && !shown.contains("resume"),
+        "{shown}"
+    );
 
     let script = ["--script", "answers.json", "--virtual-time"];
     let mut trigger = vec!["trigger", "c1", "ask"];
