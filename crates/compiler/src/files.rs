@@ -211,7 +211,7 @@ fn bytes(candidate: &Candidate) -> Result<Vec<u8>, Fault> {
 
 fn naming(candidate: &Candidate) -> &'static str {
     match candidate.kind {
-        LayerKind::Flag => "check the path",
+        LayerKind::Flag => "check the path that `--config` or `check` names",
         LayerKind::Environment => "check the path in MATERIA_CONFIG, or unset it",
         LayerKind::Shipped | LayerKind::Profile | LayerKind::Project => {
             "it was removed while it was being read; try again"
