@@ -3,7 +3,6 @@
 use crate::schema::{JsonSchema, Schema, SchemaGenerator};
 
 use super::name::Name;
-use super::table::PROJECT;
 
 /// How something is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,6 +111,12 @@ pub struct Endpoint {
     /// The required authentication.
     pub access: Access,
 }
+
+/// The parameter that nearly every endpoint takes.
+pub(super) const PROJECT: Param = Param::text(
+    "project",
+    "the folder of the project, or its id; needed where the server serves several that have the cast",
+);
 
 const fn asked(method: Method, name: Name, path: &'static str) -> Endpoint {
     let (query, access) = (&[PROJECT], Access::Known);

@@ -1,15 +1,11 @@
 //! The table of endpoints.
 
-use super::endpoint::{Access, Answer, Endpoint, Param, delete, get, of, post, put};
+use super::endpoint::{Access, Answer, Endpoint, PROJECT, Param, delete, get, of, post, put};
 use super::name::Name;
 use super::shapes as s;
 use crate::body::{BoundsBody, Comparison, Difference, Health, Why, WorkspaceBody, WorkspaceDiff};
 use crate::{Envelope, EventLine};
 
-pub(super) const PROJECT: Param = Param::text(
-    "project",
-    "the folder of the project, or its id; needed where the server serves several that have the cast",
-);
 const AT: Param = Param::number("at", "as of this event, instead of the newest");
 const SENT: &str = "The payload that went over an edge at a `handoff.sent` event.";
 const MERGES: &str =
