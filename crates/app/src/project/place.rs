@@ -84,7 +84,7 @@ pub trait CastJournal: Journal {
         }
     }
 
-    /// Finds out who drives a run that has not ended. It waits.
+    /// The process or worker that drives a run that has not ended. Blocks.
     fn driven_by(&self, run: &RunId) -> DrivenBy {
         if wait(self.is_driven(run)).unwrap_or(false) {
             return DrivenBy::Process;

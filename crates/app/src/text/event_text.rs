@@ -296,7 +296,7 @@ pub fn spent(report: &CastReport) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Who drives a cast that runs.
+/// The driver of a cast that runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DrivenBy {
     /// A process.

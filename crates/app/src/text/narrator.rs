@@ -54,7 +54,7 @@ impl Narrator {
     ) -> Result<Self> {
         let mut story = Self::default();
         for record in blocking(journal).behind(id, 0) {
-            // What cannot be read here is found where the cast itself is loaded.
+            // Loading the cast reports a damaged event; here it is skipped.
             if let Ok(event) = record?.event() {
                 story.note(&event);
                 tell(&story, &event);
