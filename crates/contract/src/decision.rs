@@ -3,6 +3,8 @@
 //! Most of an input is in the events already: a report in the end of its turn, a plan in `run.created`. There the
 //! stored input refers to the event instead of storing the data twice.
 
+use std::sync::Arc;
+
 use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Serialize};
 
@@ -114,7 +116,7 @@ impl Decided {
         let first = events.first().map_or(0, |first| first.seq);
         self.input.clone().try_map(
             |InFirstEvent {}| match events.first().map(|event| &event.body) {
-                Some(EventBody::RunCreated(created)) => Ok(created.clone()),
+                Some(EventBody::RunCreated(created)) => Ok(Arc::clone(created)),
                 _ => Err(InputError::NoCreation),
             },
             |reported| {

@@ -16,6 +16,8 @@ mod run;
 mod turn;
 mod workspace;
 
+use std::sync::Arc;
+
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -100,10 +102,11 @@ pub enum EventError {
 /// Enough bytes for the data of most events.
 const USUAL_DATA_BYTES: usize = 384;
 
-/// How an event holds its data: what is large and rare is kept apart, so that the others stay small.
+/// How an event holds its data. Large data is kept apart, so that all events stay small; the plan is shared with the run.
 macro_rules! held {
     ($name:ident) => { $name };
     ($name:ident boxed) => { Box<$name> };
+    ($name:ident shared) => { Arc<$name> };
 }
 
 macro_rules! events {
@@ -156,7 +159,7 @@ macro_rules! events {
 
 events! {
     /// A run began. The event holds its plan and its request.
-    "run.created" => RunCreated boxed,
+    "run.created" => RunCreated shared,
     /// A stopped run continues.
     "run.resumed" => RunResumed,
     /// A run stopped and waits for a person.
@@ -168,11 +171,11 @@ events! {
     /// A person ended a run.
     "run.aborted" => RunAborted,
     /// A turn is about to start, with exactly these inputs.
-    "turn.started" => TurnStarted,
+    "turn.started" => TurnStarted boxed,
     /// A turn ended with a result.
-    "turn.completed" => TurnCompleted,
+    "turn.completed" => TurnCompleted boxed,
     /// A turn ended without a usable result.
-    "turn.failed" => TurnFailed,
+    "turn.failed" => TurnFailed boxed,
     /// The end of a turn is unknown, because its process or Materia was stopped.
     "turn.interrupted" => TurnInterrupted,
     /// The edge that leads on from a node was chosen.

@@ -1,5 +1,7 @@
 //! Inputs of a run. A decision rests on the state and one of these, and on nothing else.
 
+use std::sync::Arc;
+
 use crate::schema::{JsonSchema, omit_none};
 use serde::{Deserialize, Serialize};
 
@@ -63,7 +65,7 @@ pub enum InputOf<Created, Reported> {
 }
 
 /// An input as a run takes it.
-pub type Input = InputOf<Box<RunCreated>, Report>;
+pub type Input = InputOf<Arc<RunCreated>, Report>;
 
 /// Everything that happens at one instant.
 ///

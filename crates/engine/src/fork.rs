@@ -207,6 +207,7 @@ fn says_where_it_comes_from(
     begun: &Begun,
 ) {
     let EventBody::RunCreated(created) = &mut event.body else { return };
+    let created = Arc::make_mut(created);
     let mut written_by = created.fork.take().map(|fork| fork.written_by).unwrap_or_default();
     // Events that the original shares with its own original were not written by it.
     match written_by.iter().position(|(_, last)| *last >= upto) {

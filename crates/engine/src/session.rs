@@ -27,7 +27,7 @@ const INBOX_INTERVAL: Duration = Duration::from_millis(150);
 pub async fn cast(
     world: &World,
     id: RunId,
-    created: impl Into<Box<RunCreated>>,
+    created: impl Into<Arc<RunCreated>>,
     options: Options,
     asks: &mut Asks,
 ) -> Result<Phase, EngineError> {
@@ -44,7 +44,7 @@ pub async fn cast(
 pub async fn create(
     world: &World,
     id: RunId,
-    created: impl Into<Box<RunCreated>>,
+    created: impl Into<Arc<RunCreated>>,
 ) -> Result<(), EngineError> {
     begun(world, id, created.into(), Some(1)).await.map(drop)
 }
@@ -53,7 +53,7 @@ pub async fn create(
 async fn begun_with_room(
     world: &World,
     id: RunId,
-    created: Box<RunCreated>,
+    created: Arc<RunCreated>,
 ) -> Result<(Lease, Box<Driver>), EngineError> {
     let Some(storage) = storage::full(&created, &*world.journal) else {
         return begun(world, id, created, None).await;
@@ -67,7 +67,7 @@ async fn begun_with_room(
 async fn begun(
     world: &World,
     id: RunId,
-    created: Box<RunCreated>,
+    created: Arc<RunCreated>,
     until: Option<u64>,
 ) -> Result<(Lease, Box<Driver>), EngineError> {
     let lease = world.journal.claim(&id).await?;

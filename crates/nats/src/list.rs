@@ -143,10 +143,10 @@ impl Inner {
         Ok(CastLine {
             cast_id: run.clone(),
             status: CastStatus::Running,
-            loadout: created.plan.loadout,
+            loadout: created.plan.loadout.clone(),
             request: created.request.chars().take(REQUEST_CHARS_MAX).collect(),
             started_at: wall_time(started),
-            from_cast_id: created.from_cast_id,
+            from_cast_id: created.from_cast_id.clone(),
             verdict: None,
         })
     }

@@ -136,7 +136,7 @@ fn begun(bench: &Bench) -> RunCreated {
     let mut driver =
         Driver::fresh(id, lease.epoch(), journal.clone(), std::sync::Arc::new(NoObserver));
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let create = materia_contract::Input::Create(Box::new(created.clone()));
+    let create = materia_contract::Input::Create(created.clone().into());
     runtime
         .block_on(driver.take_for(
             materia_contract::time::VIRTUAL_EPOCH,

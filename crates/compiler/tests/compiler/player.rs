@@ -25,7 +25,7 @@ pub(crate) fn play(
     mut answer: impl FnMut(&Visit, &Node) -> String,
 ) -> Option<(Vec<Visit>, Phase)> {
     let mut run = Run::new(RunId::new("r"));
-    let mut events = step(&mut run, 1, Input::Create(Box::new(created(plan)))).unwrap();
+    let mut events = step(&mut run, 1, Input::Create(created(plan).into())).unwrap();
     let mut visits: Vec<Visit> = Vec::new();
     let mut now = 1;
     loop {

@@ -367,10 +367,10 @@ fn line(run: &RunId, records: &[Record], blobs: &MemoryBlobs) -> Result<CastLine
     Ok(CastLine {
         cast_id: run.clone(),
         status: status.unwrap_or(CastStatus::Running),
-        loadout: created.plan.loadout,
-        request: created.request,
+        loadout: created.plan.loadout.clone(),
+        request: created.request.clone(),
         started_at: wall_time(first.wall),
-        from_cast_id: created.from_cast_id,
+        from_cast_id: created.from_cast_id.clone(),
         verdict: None,
     })
 }

@@ -293,7 +293,7 @@ async fn of_version(version: u32) -> MemoryJournal {
     let resealed = records.chunk_by(|_, next| next.input.is_none()).flat_map(|decision| {
         let mut events: Vec<_> = decision.iter().map(|record| record.event().unwrap()).collect();
         if let EventBody::RunCreated(created) = &mut events[0].body {
-            created.journal_version = version;
+            Arc::make_mut(created).journal_version = version;
         }
         let sealed = Record::seal_decision(decision[0].input.clone().unwrap(), &events, head);
         head = sealed.last().unwrap().hash;

@@ -165,7 +165,7 @@ async fn a_fork_begins_inside_its_original_and_says_when() {
     for simulated in [false, true] {
         let journal = of(altered(&records(&journal, &id()), |body| {
             if let EventBody::RunCreated(created) = body {
-                created.virtual_time = simulated;
+                Arc::make_mut(created).virtual_time = simulated;
             }
         }))
         .await;
@@ -181,7 +181,7 @@ fn origin(records: &[Record]) -> ForkedFrom {
     let EventBody::RunCreated(created) = records[0].event().unwrap().body else {
         panic!("a run begins with its creation")
     };
-    created.fork.unwrap()
+    created.fork.clone().unwrap()
 }
 
 /// Who has written what: a fork of a fork names those from whom it has its events, and nobody else.

@@ -84,7 +84,7 @@ fn told(records: &[Record]) -> Vec<String> {
     let events = records.iter().map(|record| record.event().unwrap());
     let line = |mut event: materia_contract::Event| {
         if let EventBody::RunCreated(created) = &mut event.body {
-            created.virtual_time = false;
+            Arc::make_mut(created).virtual_time = false;
         }
         let mut data = event.body.data_json();
         // What utilities are given has the times of its envelopes in it, and is kept by its hash.

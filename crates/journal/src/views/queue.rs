@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use super::message::Message;
 
 /// The most bytes that may wait; beyond it runs wait for the views.
-const WAITING_BYTES_MAX: usize = 2 << 20;
+const WAITING_BYTES_MAX: usize = 1 << 20;
 
 /// Bytes at which the thread writes at once, long before the queue is full: so no run waits, and little is left to
 /// write when a run ends.

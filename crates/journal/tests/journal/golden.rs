@@ -4,6 +4,7 @@
 //! a workspace (6).
 
 use std::path::Path;
+use std::sync::Arc;
 
 use materia_contract::{ChainHash, EventBody, Record, RunId};
 use materia_engine::{Journal, blocking, load, replay};
@@ -97,7 +98,7 @@ async fn a_run_of_an_earlier_version_is_refused_by_name() {
     for decision in records(&journal, "folder").chunk_by(|_, next| next.input.is_none()) {
         let mut events: Vec<_> = decision.iter().map(|record| record.event().unwrap()).collect();
         if let EventBody::RunCreated(created) = &mut events[0].body {
-            created.journal_version = 4;
+            Arc::make_mut(created).journal_version = 4;
         }
         earlier.extend(Record::seal_decision(decision[0].input.clone().unwrap(), &events, head));
         head = earlier.last().unwrap().hash;

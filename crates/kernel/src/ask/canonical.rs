@@ -296,7 +296,7 @@ impl Form<'_> {
         let about = |turn: &Turn| turn.about.as_ref() == Some(item);
         behind
             && self.run.last.item.as_ref() != Some(item)
-            && !self.run.turns.values().any(about)
+            && !self.run.turns.values().any(|turn| about(turn))
             && !self.run.held.iter().any(|held| about(&held.turn))
     }
 

@@ -144,7 +144,7 @@ pub(crate) fn is_full(run: &Run) -> bool {
         || run.files.as_ref().is_some_and(|files| {
             files.off_base
                 || files.branch == Branch::Publishing
-                || run.turns.values().any(puts_back)
+                || run.turns.values().any(|turn| puts_back(turn))
                 || (files.checkout == Checkout::PutBack && !run.turns.is_empty())
         })
 }

@@ -22,10 +22,12 @@ mod spending;
 mod stall;
 mod timers;
 
+use std::sync::Arc;
+
 use materia_contract::time::Micros;
 use materia_contract::{
-    Acting, AgentsChosen, Cron, Event, InFirstEvent, Input, Moment, MomentOf, NextTick, NodeId,
-    RecordedInput, RunCreated, RunWaiting, Timer, Trigger, WaitReason,
+    Acting, AgentsChosen, Cron, Event, EventBody, InFirstEvent, Input, Moment, MomentOf, NextTick,
+    NodeId, RecordedInput, RunCreated, RunWaiting, Timer, Trigger, WaitReason,
 };
 
 pub use acts::order_timeline;
@@ -86,7 +88,7 @@ pub fn take_with(
     let mut recorded = recorded(&input);
     let mut draft = Draft::new(run, now, needed);
     match input {
-        Input::Create(created) => create(&mut draft, *created),
+        Input::Create(created) => create(&mut draft, created),
         Input::Moment(moment) => instant::begin(&mut draft, moment),
         Input::SetAgents(agents) => {
             if *draft.run().agents != agents {
@@ -287,9 +289,9 @@ fn go_round(draft: &mut Draft<'_>) {
     }
 }
 
-fn create(draft: &mut Draft<'_>, created: RunCreated) {
+fn create(draft: &mut Draft<'_>, created: Arc<RunCreated>) {
     let entry = created.plan.entry.clone();
-    draft.emit(created);
+    draft.emit(EventBody::RunCreated(created));
     // The request is the first payload. It crosses no edge, and has the id of `run.created`.
     let request = draft.run().request_payload();
     draft.emit_at(

@@ -109,7 +109,7 @@ fn node(event: &Event) -> &NodeId {
     event.node.as_ref().expect("events about nodes name one")
 }
 
-fn created(run: &mut Run, data: &RunCreated) {
+fn created(run: &mut Run, data: &Arc<RunCreated>) {
     run.cwd.clone_from(&data.cwd);
     run.run_dir.clone_from(&data.run_dir);
     run.phase = Phase::Running;
@@ -121,7 +121,7 @@ fn created(run: &mut Run, data: &RunCreated) {
     run.pace = data.pace;
     run.global = data.global_mode;
     run.agents = Arc::new(data.agents.clone());
-    run.created = Some(Arc::new(data.clone()));
+    run.created = Some(Arc::clone(data));
     let at = run.instant;
     run.files = data.workspace.as_ref().map(|own| Box::new(Files::new(own.files.clone(), at)));
     for index in 0..run.nodes.len() {

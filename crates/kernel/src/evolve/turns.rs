@@ -58,6 +58,7 @@ pub(super) fn turn_started(run: &mut Run, event: &Event, data: &TurnStarted) {
         (repairs, turn.retries + u32::from(*why == Why::Passing), turn.afresh || *why == Why::Lost)
     });
     let (about, trail, payloads) = if let Some(Held { turn, .. }) = before {
+        let turn = *turn;
         (turn.about, turn.trail, turn.payloads)
     } else {
         let taken = std::mem::take(&mut state.taken);
@@ -110,7 +111,7 @@ pub(super) fn turn_started(run: &mut Run, event: &Event, data: &TurnStarted) {
         script: data.script.clone(),
         files,
     };
-    run.turns.insert(event.seq, turn);
+    run.turns.insert(event.seq, Box::new(turn));
     weigh(run, index);
 }
 
@@ -138,7 +139,7 @@ pub(super) fn weigh(run: &mut Run, index: usize) {
     }
 }
 
-fn end_turn(run: &mut Run, started: u64) -> Turn {
+fn end_turn(run: &mut Run, started: u64) -> Box<Turn> {
     let turn = run.turns.remove(&started).expect("a turn ends once, after it has started");
     let ts = run.ts;
     let state = &mut run.nodes[turn.node];

@@ -11,7 +11,7 @@ use super::Turn;
 pub(crate) struct Held {
     /// The place of the attempt that ended so.
     pub(crate) started: u64,
-    pub(crate) turn: Turn,
+    pub(crate) turn: Box<Turn>,
     pub(crate) why: Why,
 }
 

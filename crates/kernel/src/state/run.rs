@@ -67,7 +67,7 @@ pub struct Run {
     /// Nodes with waiting inputs, by their oldest one: the order in which they are looked at.
     pub(crate) ready: Ready,
     /// Turns in flight, by the place of their `turn.started`.
-    pub(crate) turns: BTreeMap<u64, Turn>,
+    pub(crate) turns: BTreeMap<u64, Box<Turn>>,
     /// Turns that ended without a result and may run again.
     pub(crate) held: HeldTurns,
     /// Nodes whose `foreach` has an element left to start.
@@ -93,7 +93,7 @@ pub struct Run {
     pub(crate) caught: Option<Caught>,
     /// The last completed turn of each node with its place, where the plan has a way to `fail`: that starts it again (D65).
     #[serde(default)]
-    pub(crate) done: BTreeMap<usize, (u64, Turn)>,
+    pub(crate) done: BTreeMap<usize, (u64, Box<Turn>)>,
     /// The verdict so far.
     #[serde(default)]
     pub(crate) verdict: Verdict,
@@ -262,7 +262,7 @@ impl Run {
     /// The turn in flight whose `turn.started` is at that place.
     #[must_use]
     pub fn turn(&self, started: u64) -> Option<&Turn> {
-        self.turns.get(&started)
+        self.turns.get(&started).map(|turn| &**turn)
     }
 
     /// The node at which a turn runs, with its id.

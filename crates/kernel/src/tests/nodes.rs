@@ -66,10 +66,9 @@ fn run_through(plan: Plan) -> Took {
 
 /// How many turns and events it was.
 fn played(plan: Plan) -> (usize, usize) {
-    let created = Box::new(created(plan));
     let mut run = Run::new(RunId::new("r"));
     let mut now = 1_000;
-    let mut events = step(&mut run, now, Input::Create(created)).unwrap().len();
+    let mut events = step(&mut run, now, Input::Create(created(plan).into())).unwrap().len();
     while *run.phase() == Phase::Running {
         let turns = outstanding(&run).filter_map(|effect| match effect {
             Effect::StartTurn(turn) => Some(turn),

@@ -113,7 +113,7 @@ impl Wild {
     /// The events of the next thing that happens; none where it is refused.
     pub(super) fn go_on(&mut self) -> Vec<Event> {
         let input = match self.plan.take() {
-            Some(plan) => Input::Create(Box::new(created(plan))),
+            Some(plan) => Input::Create(created(plan).into()),
             None => self.input(),
         };
         step(&mut self.run, self.now, input).unwrap_or_default()

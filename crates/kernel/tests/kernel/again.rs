@@ -21,7 +21,7 @@ fn fork() -> materia_contract::Plan {
 /// The decisions of a short run.
 fn decisions() -> Vec<Kept> {
     let mut run = Run::new(RunId::new("r"));
-    let begun = keep(&mut run, 1_000, Input::Create(Box::new(created(fork()))));
+    let begun = keep(&mut run, 1_000, Input::Create(created(fork()).into()));
     let turn = begun.1.last().unwrap().seq;
     let forked = keep(&mut run, 2_000, Input::report(turn, outcome("go")));
     vec![begun, forked]
@@ -174,7 +174,7 @@ fn a_list_that_is_gone_through_again_begins_new_sessions() {
 fn nobody_stops_before_what_can_start_has_started() {
     let nodes = plan([("a", utility().text().edge(Always, "b")), ("b", utility().text())]);
     let mut run = Run::new(RunId::new("r"));
-    let mut journal = vec![keep(&mut run, 1_000, Input::Create(Box::new(created(nodes))))];
+    let mut journal = vec![keep(&mut run, 1_000, Input::Create(created(nodes).into()))];
     let turn = journal[0].1.last().unwrap().seq;
     journal.push(keep(&mut run, 2_000, Input::report(turn, outcome("x"))));
     // `b` has its input, but did not take it.

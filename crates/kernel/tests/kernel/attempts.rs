@@ -31,7 +31,7 @@ fn end(run: &mut Run, answer: &str) -> Vec<Event> {
 /// The turn that these events start.
 fn started(events: &[Event]) -> TurnStarted {
     let starts = events.iter().filter_map(|event| match &event.body {
-        EventBody::TurnStarted(data) => Some(data.clone()),
+        EventBody::TurnStarted(data) => Some(TurnStarted::clone(data)),
         _ => None,
     });
     let starts: Vec<_> = starts.collect();
@@ -42,7 +42,7 @@ fn started(events: &[Event]) -> TurnStarted {
 /// The run when its builder has begun with the second item, and that turn.
 fn at_the_second_item() -> (Run, TurnStarted) {
     let mut run = Run::new(RunId::new("r"));
-    step(&mut run, 1, Input::Create(Box::new(scripted()))).unwrap();
+    step(&mut run, 1, Input::Create(scripted().into())).unwrap();
     let first = started(&end(&mut run, ITEMS));
     let script = first.script.expect("the script answers the builder");
     assert_eq!((script.key.as_str(), script.index), ("building", 0));

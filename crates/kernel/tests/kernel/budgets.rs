@@ -12,7 +12,7 @@ fn a_warning_comes_once_when_the_named_share_is_spent() {
     plan.budget = Budget { max_turns, warn_at_percent, ..Budget::default() };
     let mut run = Run::new(RunId::new("r"));
     let mut warned = Vec::new();
-    let mut events = step(&mut run, 0, Input::Create(Box::new(created(plan)))).unwrap();
+    let mut events = step(&mut run, 0, Input::Create(created(plan).into())).unwrap();
     for now in 1..10 {
         let turns = run.usage().turns;
         warned.extend(events.iter().filter_map(|event| match &event.body {
@@ -31,7 +31,7 @@ fn spent_under(max_cost: Amount, costs: &[f64]) -> (usize, Run) {
     let mut plan = plan([("a", agent().text().edge(Condition::Always, "a").bounded(50))]);
     plan.budget = Budget { max_cost: Some(max_cost), ..Budget::default() };
     let mut run = Run::new(RunId::new("r"));
-    step(&mut run, 0, Input::Create(Box::new(created(plan)))).unwrap();
+    step(&mut run, 0, Input::Create(created(plan).into())).unwrap();
     for (turns, cost) in costs.iter().enumerate() {
         let Some(Effect::StartTurn(turn)) = outstanding(&run).next() else { return (turns, run) };
         let cost = Some(Amount::try_from(*cost).unwrap());
@@ -60,7 +60,7 @@ fn a_sum_of_tokens_that_cannot_be_held_is_the_most_and_the_budget_is_spent() {
         let mut plan = plan([("a", agent().text().edge(Condition::Always, "a").bounded(50))]);
         plan.budget = Budget { max_tokens: Some(u64::MAX), ..Budget::default() };
         let mut run = Run::new(RunId::new("r"));
-        step(&mut run, 0, Input::Create(Box::new(created(plan)))).unwrap();
+        step(&mut run, 0, Input::Create(created(plan).into())).unwrap();
         let Some(Effect::StartTurn(turn)) = outstanding(&run).next() else { panic!("no turn") };
         let usage =
             TurnUsage { input_tokens: Some(input), output_tokens: Some(output), cost: None };

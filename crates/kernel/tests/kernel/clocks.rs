@@ -92,7 +92,7 @@ fn a_run_does_not_rest_before_the_end_of_its_timeline() {
     let mut asked = created(plan([("a", utility().text().edge(Always, "end"))]));
     asked.timeline = 2;
     let mut run = Run::new(RunId::new("r"));
-    step(&mut run, 1_000, Input::Create(Box::new(asked))).unwrap();
+    step(&mut run, 1_000, Input::Create(asked.into())).unwrap();
     let mut play = Play { run, now: 1_000 };
     assert!(play.end("done").ends_with("a routes to end"));
     for (index, value) in [(0, GlobalMode::Planning), (1, GlobalMode::Implementation)] {

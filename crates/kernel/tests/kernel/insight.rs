@@ -23,7 +23,7 @@ fn a_run_says_where_it_is_and_what_it_may_do() {
     asked.pace = Pace::Interactive;
     asked.global_mode = GlobalMode::Planning;
     let mut run = Run::new(RunId::new("r"));
-    let first = step(&mut run, 5_000, Input::Create(Box::new(asked))).unwrap();
+    let first = step(&mut run, 5_000, Input::Create(asked.into())).unwrap();
     assert_eq!((run.cwd(), run.run_dir()), ("{workspace}", "{runDir}"));
     assert_eq!((run.pace(), run.global_mode()), (Pace::Interactive, GlobalMode::Planning));
     assert_eq!(run.budget(), Budget { max_turns: Some(40), ..Budget::default() });

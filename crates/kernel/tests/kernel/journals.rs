@@ -15,7 +15,7 @@ use Condition::Always;
 
 fn begun(id: &str, created: RunCreated) -> (Play, Vec<Event>) {
     let mut run = Run::new(RunId::new(id));
-    let events = step(&mut run, 1_000, Input::Create(Box::new(created))).unwrap();
+    let events = step(&mut run, 1_000, Input::Create(created.into())).unwrap();
     (Play { run, now: 1_000 }, events)
 }
 
@@ -26,7 +26,7 @@ fn a_timer_that_was_never_set_cannot_have_fired() {
     b.interval_ms = Some(10);
     let nodes = [("a", utility().text()), ("b", b), ("c", utility().text())];
     let mut run = Run::new(RunId::new("r"));
-    let mut journal = vec![keep(&mut run, 1_000, Input::Create(Box::new(created(plan(nodes)))))];
+    let mut journal = vec![keep(&mut run, 1_000, Input::Create(created(plan(nodes)).into()))];
     let turn = journal[0].1.last().unwrap().seq;
     let seq = run.seq() + 1;
     for (node, timer) in [

@@ -123,7 +123,7 @@ fn history(plan: Plan, moves: &[Move]) -> (Run, Vec<Event>) {
 fn decisions(plan: Plan, moves: &[Move]) -> (Run, Vec<Kept>) {
     let mut run = Run::new(RunId::new("law"));
     let mut now = 10_000;
-    let mut journal = vec![keep(&mut run, now, Input::Create(Box::new(created(plan))))];
+    let mut journal = vec![keep(&mut run, now, Input::Create(created(plan).into()))];
     for next in moves {
         now += 7;
         let input = match next {

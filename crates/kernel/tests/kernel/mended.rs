@@ -71,7 +71,7 @@ fn a_circle_of_turns_that_nobody_is_asked_for_comes_to_an_end() {
     let exits = [("asks", Satisfied, "end"), ("asks", Always, "asks")];
     let circle = looped(nodes, "work", &["asks"], Some("list"), &exits);
     let mut run = Run::new(RunId::new("r"));
-    step(&mut run, 1, Input::Create(Box::new(created(circle)))).unwrap();
+    step(&mut run, 1, Input::Create(created(circle).into())).unwrap();
     let Some(Effect::StartTurn(turn)) = outstanding(&run).next() else { panic!("it starts") };
     let items = json!({ "workItems": [{"title": "a", "context": "b"}] }).to_string();
     let events = step(&mut run, 2, Input::report(turn, outcome(&items))).unwrap();

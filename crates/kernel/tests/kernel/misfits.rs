@@ -95,7 +95,7 @@ fn an_object_stands_in_its_output_and_a_payload_was_delivered() {
 #[test]
 fn the_word_says_what_differs() {
     let mut run = Run::new(RunId::new("r"));
-    let honest = keep(&mut run, 1_000, Input::Create(Box::new(created(plan([("a", agent())])))));
+    let honest = keep(&mut run, 1_000, Input::Create(created(plan([("a", agent())])).into()));
     let forged = |change: &dyn Fn(&mut Event)| {
         let mut journal = honest.clone();
         change(journal.1.last_mut().unwrap());
@@ -128,7 +128,7 @@ fn a_schedule_is_told_its_next_instant_and_no_other() {
     let mut node = utility().text();
     node.trigger = Trigger::Scheduled;
     node.cron = Some(Cron { expression: "* * * * *".into(), timezone: "UTC".into() });
-    let create = || Input::Create(Box::new(created(plan([("a", node.clone())]))));
+    let create = || Input::Create(created(plan([("a", node.clone())])).into());
     let tick = |name: &str, at| NextTick { node: NodeId::new(name), at };
     let taken =
         |ticks: &[NextTick]| take_with(&mut Run::new(RunId::new("r")), 1_000, ticks, create());

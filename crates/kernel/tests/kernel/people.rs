@@ -99,7 +99,7 @@ fn a_multi_turn_node_goes_on_only_when_it_is_finished() {
     ");
     let mut other = Run::new(RunId::new("r"));
     let plain = created(plan([("a", agent())]));
-    step(&mut other, 1, Input::Create(Box::new(plain))).unwrap();
+    step(&mut other, 1, Input::Create(plain.into())).unwrap();
     assert_eq!(step(&mut other, 2, say("x")), Err(Rejection::NobodyAddressed));
 }
 

@@ -198,7 +198,7 @@ pub(crate) fn outcome(answer: &str) -> TurnOutcome {
 pub(crate) fn run(created: RunCreated, answers: &[&str]) -> (Run, Vec<Event>) {
     let mut run = Run::new(RunId::new("r"));
     let mut now = 1_000_000;
-    let mut events = step(&mut run, now, Input::Create(Box::new(created))).unwrap();
+    let mut events = step(&mut run, now, Input::Create(created.into())).unwrap();
     let mut answers = answers.iter();
     while *run.phase() == Phase::Running {
         let Some(Effect::StartTurn(turn)) = outstanding(&run).next() else { break };
@@ -324,7 +324,7 @@ pub(crate) struct Play {
 impl Play {
     pub(crate) fn of(plan: Plan) -> Self {
         let mut run = Run::new(RunId::new("r"));
-        step(&mut run, 1_000, Input::Create(Box::new(created(plan)))).unwrap();
+        step(&mut run, 1_000, Input::Create(created(plan).into())).unwrap();
         Self { run, now: 1_000 }
     }
 

@@ -20,7 +20,7 @@ fn fault(class: FailureClass, retry_after_ms: Option<u64>) -> TurnOutcome {
 fn waits_after(outcome: TurnOutcome) -> (Run, Option<i64>) {
     let mut run = Run::new(RunId::new("r"));
     let plan = plan([("a", agent().text())]);
-    step(&mut run, 0, Input::Create(Box::new(created(plan)))).unwrap();
+    step(&mut run, 0, Input::Create(created(plan).into())).unwrap();
     let Some(Effect::StartTurn(turn)) = outstanding(&run).next() else { panic!("it starts") };
     let events = step(&mut run, 1_000, Input::report(turn, outcome)).unwrap();
     let at = events.iter().find_map(|event| match &event.body {
@@ -78,7 +78,7 @@ fn fails(run: &mut Run, now: i64, class: FailureClass) -> Vec<Event> {
 /// The turn that these events start.
 fn started(events: &[Event]) -> TurnStarted {
     let found = events.iter().rev().find_map(|event| match &event.body {
-        EventBody::TurnStarted(data) => Some(data.clone()),
+        EventBody::TurnStarted(data) => Some(TurnStarted::clone(data)),
         _ => None,
     });
     found.expect("a turn starts")
@@ -89,7 +89,7 @@ fn a_lost_session_is_begun_anew_at_once_and_counts_as_no_retry() {
     let mut run = Run::new(RunId::new("r"));
     let mut nodes = plan([("a", agent().text())]);
     nodes.limits.max_retries = 0;
-    let first = started(&step(&mut run, 0, Input::Create(Box::new(created(nodes)))).unwrap());
+    let first = started(&step(&mut run, 0, Input::Create(created(nodes).into())).unwrap());
     let events = fails(&mut run, 1, FailureClass::SessionLost);
     let EventBody::TurnFailed(failed) = &events[0].body else { panic!("{events:?}") };
     assert!(failed.session_lost && failed.retry_at.is_none() && !failed.repair);
@@ -111,7 +111,7 @@ fn whoever_goes_on_in_a_session_that_is_gone_is_told_everything_and_then_the_tic
     let mut run = Run::new(RunId::new("r"));
     let judge = agent().edge(Condition::NotSatisfied, "a").edge(Condition::Satisfied, "end");
     let nodes = plan([("a", agent().text().edge(Condition::Always, "b")), ("b", judge)]);
-    let first = started(&step(&mut run, 0, Input::Create(Box::new(created(nodes)))).unwrap());
+    let first = started(&step(&mut run, 0, Input::Create(created(nodes).into())).unwrap());
     for answer in ["built", r#"{"satisfied": false, "context": "no test"}"#] {
         let Some(Effect::StartTurn(turn)) = outstanding(&run).next() else { panic!("it starts") };
         step(&mut run, 1, Input::report(turn, crate::play::outcome(answer))).unwrap();
@@ -149,7 +149,7 @@ fn a_provider_may_ask_for_an_hour_and_no_more() {
 fn what_a_turn_used_is_added_up() {
     let mut run = Run::new(RunId::new("r"));
     let plan = plan([("a", agent().text().edge(Condition::Always, "a"))]);
-    step(&mut run, 0, Input::Create(Box::new(created(plan)))).unwrap();
+    step(&mut run, 0, Input::Create(created(plan).into())).unwrap();
     for _ in 0..2 {
         let Some(Effect::StartTurn(turn)) = outstanding(&run).next() else { panic!("it starts") };
         let used = TurnUsage {

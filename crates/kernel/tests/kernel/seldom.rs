@@ -110,7 +110,7 @@ fn stopped_with(play: &mut Play, answer: &str) -> String {
 fn who_stops_a_run_that_has_just_done_all_it_had_to_lets_it_end() {
     let begun = |created: RunCreated| {
         let mut run = Run::new(RunId::new("r"));
-        step(&mut run, 1_000, Input::Create(Box::new(created))).unwrap();
+        step(&mut run, 1_000, Input::Create(created.into())).unwrap();
         Play { run, now: 1_000 }
     };
     let one = || plan([("a", utility().text())]);

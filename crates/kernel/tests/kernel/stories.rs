@@ -272,7 +272,7 @@ fn a_failed_turn_fails_the_run_and_interrupts_the_others() {
 fn started() -> Run {
     let mut run = Run::new(materia_contract::RunId::new("r"));
     let plan = plan([("a", agent().edge(Always, "end"))]);
-    step(&mut run, 5, Input::Create(Box::new(created(plan)))).unwrap();
+    step(&mut run, 5, Input::Create(created(plan).into())).unwrap();
     run
 }
 
@@ -298,7 +298,7 @@ fn a_node_that_asks_waits_until_it_is_resumed_again() {
     let mut node = agent().edge(Always, "end");
     node.on_interrupt = materia_contract::OnInterrupt::Ask;
     let mut run = Run::new(materia_contract::RunId::new("r"));
-    step(&mut run, 5, Input::Create(Box::new(created(plan([("a", node)]))))).unwrap();
+    step(&mut run, 5, Input::Create(created(plan([("a", node)])).into())).unwrap();
     assert_snapshot!(tell(&step(&mut run, 9, resume()).unwrap()), @r"
     a 1.1 interrupted
     waiting: approval

@@ -38,7 +38,7 @@ struct Stage {
 impl Stage {
     fn of(plan: Plan) -> Self {
         let mut stage = Self { run: Run::new(RunId::new("r")), now: 1_000, journal: Vec::new() };
-        stage.take(Input::Create(Box::new(own(created(plan)))));
+        stage.take(Input::Create(own(created(plan)).into()));
         stage
     }
 
@@ -263,7 +263,7 @@ fn a_branch_that_cannot_be_published_waits_and_is_tried_again() {
 fn a_run_without_a_workspace_names_no_files() {
     let mut run = Run::new(RunId::new("r"));
     let created = created(line());
-    let (_, events) = keep(&mut run, 1_000, Input::Create(Box::new(created)));
+    let (_, events) = keep(&mut run, 1_000, Input::Create(created.into()));
     assert_eq!(started(&events).files(), None);
     assert!(!events.iter().any(|event| event.body.data_json().contains("\"tree\"")));
     let refused = decide(&run, 2_000, Input::Unpublished { message: "x".into() });

@@ -1,5 +1,7 @@
 //! Recomputation from the journal: it agrees with the original history, and with no other.
 
+use std::sync::Arc;
+
 use materia_contract::{ChainHash, Decided, Event, EventBody, ForkedFrom, Record, RunId, Uuid};
 use materia_kernel::{Recomputation, Run, cut, evolve};
 use materia_verifier::{Life, Objection, Verifier};
@@ -72,7 +74,8 @@ pub(crate) fn forks(world: &mut World<'_>) {
     if let EventBody::RunCreated(created) = &mut events[0].body {
         let written_by = vec![(world.id.clone(), seq)];
         let (cast_id, hash) = (world.id.clone(), "0".to_owned());
-        created.fork = Some(ForkedFrom { cast_id, seq, hash, written_by, started: None });
+        Arc::make_mut(created).fork =
+            Some(ForkedFrom { cast_id, seq, hash, written_by, started: None });
     }
     let mut fork = world.beginning_with(RunId::new("fork"), events, &decisions);
     if fork.opinion.life() == Life::Running {

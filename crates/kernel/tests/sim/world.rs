@@ -62,7 +62,7 @@ impl<'a> World<'a> {
             files::own(&mut created);
         }
         let mut world = World::empty(run_id(), dice, BEGINNING, seen, tells);
-        assert!(world.take(Input::Create(Box::new(created))));
+        assert!(world.take(Input::Create(created.into())));
         world
     }
 

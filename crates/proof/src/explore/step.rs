@@ -48,7 +48,7 @@ pub(crate) fn begin(plan: &Plan) -> Option<(Run, Vec<Event>)> {
 /// A run that begins now and has a timeline of so many entries.
 pub(crate) fn begin_with(decide: Take, plan: &Plan, timeline: u32) -> Option<(Run, Vec<Event>)> {
     let mut run = Run::new(RunId::new("explored"));
-    let events = take(decide, &mut run, 0, Input::Create(Box::new(created(plan, timeline))))?;
+    let events = take(decide, &mut run, 0, Input::Create(created(plan, timeline).into()))?;
     Some((run, events))
 }
 

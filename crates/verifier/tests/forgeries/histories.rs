@@ -1,5 +1,7 @@
 //! Valid histories, made by the kernel.
 
+use std::sync::Arc;
+
 use materia_contract::time::Micros;
 use materia_contract::{
     Decided, Do, ErrorCode, Event, EventBody, FailureClass, NodeId, Offered, RunCreated, RunId,
@@ -56,7 +58,8 @@ impl History {
     /// Gives the plan the hash that it has now.
     pub(crate) fn name_plan(&mut self) {
         if let EventBody::RunCreated(created) = &mut self.event(1).body {
-            created.plan_hash = created.plan.hash();
+            let hash = created.plan.hash();
+            Arc::make_mut(created).plan_hash = hash;
         }
     }
 
@@ -81,7 +84,7 @@ impl Play {
     fn begin(name: &'static str, created: RunCreated) -> Self {
         let history = History { name, decisions: Vec::new() };
         let mut play = Self { run: Run::new(RunId::new("r")), now: 1_000, history };
-        play.take(Input::Create(Box::new(created)));
+        play.take(Input::Create(created.into()));
         play
     }
 

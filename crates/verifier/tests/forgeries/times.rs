@@ -1,5 +1,7 @@
 //! Impossible times, and decisions with a false cut.
 
+use std::sync::Arc;
+
 use materia_contract::EventBody;
 
 use crate::histories::{History, flowing, over_a_list, sent_back, with_people};
@@ -11,7 +13,7 @@ fn honest() -> [History; 4] {
 /// Says whether the clock of a history was simulated.
 fn simulated(history: &mut History, simulated: bool) {
     if let EventBody::RunCreated(created) = &mut history.event(1).body {
-        created.virtual_time = simulated;
+        Arc::make_mut(created).virtual_time = simulated;
     }
 }
 

@@ -151,7 +151,7 @@ impl From<'_> {
             let first = blocking(&**self.journal).read(&id, 0, PAGE_BYTES)?;
             let event = first.records.first().and_then(|record| record.event().ok());
             fork = match event.map(|event| event.body) {
-                Some(EventBody::RunCreated(created)) => created.fork,
+                Some(EventBody::RunCreated(created)) => created.fork.clone(),
                 Some(_) | None => None,
             };
         }

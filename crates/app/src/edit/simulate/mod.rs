@@ -37,7 +37,7 @@ struct Walking<'a> {
     now: Micros,
     ticks: usize,
     /// Turns under way, by the event that began them.
-    under_way: BTreeMap<u64, TurnStarted>,
+    under_way: BTreeMap<u64, Box<TurnStarted>>,
     /// The step of each turn, so that taken edges are recorded there.
     step_of: BTreeMap<u64, usize>,
     nodes: BTreeMap<u64, NodeId>,
@@ -120,7 +120,7 @@ impl<'a> Walking<'a> {
             approved: None,
             journal_version: JOURNAL_VERSION_OF_PROJECT,
         };
-        self.take(Input::Create(Box::new(created)));
+        self.take(Input::Create(created.into()));
         self.settle();
     }
 

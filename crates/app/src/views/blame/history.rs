@@ -1,6 +1,7 @@
 //! The events of a cast up to a turn, as the sources of its prompt.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use materia_contract::body::{BlameKind, BlameSource, BlamedField};
 use materia_contract::{
@@ -14,7 +15,7 @@ use super::tile::{Candidate, texts_of_value};
 /// Everything that a prompt can be made of, as of the last event that was seen.
 #[derive(Default)]
 pub(super) struct History {
-    pub(super) created: Option<Box<RunCreated>>,
+    pub(super) created: Option<Arc<RunCreated>>,
     turns: BTreeMap<u64, Seen>,
     payloads: HashMap<Uuid, Payload>,
     follow_ups: BTreeMap<u64, (u64, String)>,
@@ -69,7 +70,7 @@ impl History {
     pub(super) fn see(&mut self, event: &Event) {
         let seq = event.seq;
         match &event.body {
-            EventBody::RunCreated(created) => self.created = Some(created.clone()),
+            EventBody::RunCreated(created) => self.created = Some(Arc::clone(created)),
             EventBody::TurnStarted(started) => {
                 let Some(socket) = event.node.clone() else { return };
                 self.turns.insert(seq, Seen { socket, visit: started.visit, ended: None });

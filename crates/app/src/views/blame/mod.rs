@@ -5,6 +5,7 @@ mod text;
 mod tile;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use materia_contract::body::{
     BlameBody, BlameKind, BlameSource, BlamedSpan, BlamedTurn, BlamedVariable,
@@ -115,7 +116,7 @@ fn read(
         history.see(&event);
         if let EventBody::RunCreated(created) = &event.body {
             let whole = project.folders(&found.root, id).created(created);
-            history.created = Some(Box::new(whole));
+            history.created = Some(Arc::new(whole));
         }
         if let (EventBody::TurnStarted(started), Some(node)) = (&event.body, &event.node) {
             each(&history, event.seq, node, started, input.as_deref());

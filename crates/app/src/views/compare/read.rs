@@ -67,7 +67,7 @@ pub(super) fn lineage(side: &Side<'_>) -> Result<Vec<(RunId, u64)>> {
             break;
         };
         let Ok(Event { body: EventBody::RunCreated(created), .. }) = record.event() else { break };
-        let Some(fork) = created.fork else { break };
+        let Some(fork) = created.fork.clone() else { break };
         upto = upto.min(fork.seq);
         id = fork.cast_id;
         found.push((id.clone(), upto));

@@ -300,7 +300,7 @@ pub(super) fn history(seed: u64, moves: u64) -> History {
         decisions: Vec::new(),
         ends: BTreeSet::new(),
     };
-    history.take(&mut run, now, Input::Create(Box::new(created(&mut dice))));
+    history.take(&mut run, now, Input::Create(created(&mut dice).into()));
     for _ in 0..moves {
         now += i64::try_from(dice.below(12)).unwrap() * 1_000;
         let flying = turns(&run);
