@@ -9,8 +9,8 @@ use futures_util::StreamExt as _;
 
 use crate::connection::{Connection, Fault};
 
-/// So many messages are read one by one before a consumer is worth it.
-const SINGLY: u32 = 4;
+/// So many messages are read one by one before a consumer is worth it: to make one, the servers of a cluster must agree on it.
+const SINGLY: u32 = 64;
 
 /// How long a consumer may be silent before the leader is asked again.
 const SILENT_MAX: Duration = Duration::from_secs(2);
