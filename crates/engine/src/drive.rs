@@ -13,7 +13,7 @@ use materia_kernel::{
 
 use crate::ports::nothing;
 use crate::storage::{self, Storage};
-use crate::visits::Visits;
+use crate::views::Visits;
 use crate::{
     Answer, AppendError, Batch, Committed, DiskUsage, Epoch, Journal, Observer, Posted, Receipt,
     Snapshot, refusal_of_ended,

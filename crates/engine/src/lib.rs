@@ -40,8 +40,8 @@ mod session;
 mod storage;
 mod turn_files;
 mod under_way;
+pub mod views;
 mod virtual_time;
-mod visits;
 mod world;
 
 pub use blocking::{Blocking, blocking, may_block, off_thread, on_own_thread, wait};

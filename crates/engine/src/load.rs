@@ -9,7 +9,7 @@ use materia_contract::{
 use materia_kernel::{KERNEL_VERSION, Misfit, Run};
 
 use crate::fold::take;
-use crate::visits::Visits;
+use crate::views::Visits;
 use crate::{
     Broken, Chain, Driver, Epoch, Journal, Observer, PAGE_BYTES, Page, ReadError, Snapshot,
     blocking, off_thread,
