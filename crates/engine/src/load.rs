@@ -15,6 +15,18 @@ use crate::{
     blocking, off_thread,
 };
 
+/// The place that was asked for is not in the run.
+#[derive(Debug, thiserror::Error)]
+#[error("cast `{run}` has {last} events; there is no event {asked}")]
+pub struct NoSuchEvent {
+    /// The run.
+    pub run: RunId,
+    /// The requested event.
+    pub asked: u64,
+    /// The last event.
+    pub last: u64,
+}
+
 /// Why a run could not be taken up.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
@@ -43,15 +55,8 @@ pub enum LoadError {
         found: u32,
     },
     /// The place that was asked for is not in the run.
-    #[error("cast `{run}` has {last} events; there is no event {asked}")]
-    NoSuchEvent {
-        /// The run.
-        run: RunId,
-        /// The requested event.
-        asked: u64,
-        /// The last event.
-        last: u64,
-    },
+    #[error(transparent)]
+    NoSuchEvent(#[from] NoSuchEvent),
     /// An event is not what was written.
     #[error("cast `{run}` is damaged at event {seq}: {what}")]
     Damaged {
@@ -190,7 +195,7 @@ fn go_on(
         return Err(LoadError::Unknown(id.clone()));
     }
     if let Some(asked) = at.filter(|asked| last < *asked) {
-        return Err(LoadError::NoSuchEvent { run: id.clone(), asked, last });
+        return Err(NoSuchEvent { run: id.clone(), asked, last }.into());
     }
     Ok(LoadedRun { run, head, visits })
 }

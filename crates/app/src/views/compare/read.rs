@@ -100,29 +100,25 @@ pub(super) fn cast(side: &Side<'_>, after: u64) -> Result<Read> {
             continue;
         }
         visits.note(&event);
-        match &event.body {
-            EventBody::TurnStarted(started) => {
-                let given = match (&started.prompt, input) {
-                    (Some(prompt), _) => Words::of(&own.left_out(prompt)),
-                    (None, Some(input)) => Words::of(&own.left_out_of_input(&input)),
-                    (None, None) => Words::default(),
-                };
-                told.insert(event.seq, Told { given, ..Told::default() });
+        if let EventBody::TurnStarted(started) = &event.body {
+            let given = match (&started.prompt, input) {
+                (Some(prompt), _) => Words::of(&own.left_out(prompt)),
+                (None, Some(input)) => Words::of(&own.left_out_of_input(&input)),
+                (None, None) => Words::default(),
+            };
+            told.insert(event.seq, Told { given, ..Told::default() });
+        }
+        if let Some(TurnEnd { turn, report: Some(report), .. }) = TurnEnd::of(&event.body)
+            && let Some(turn) = told.get_mut(&turn)
+        {
+            turn.output = Words::of(&own.left_out(&report.output));
+        }
+        if let EventBody::RouteSelected(data) = &event.body {
+            if let Some(edge) = &data.edge_id {
+                *taken.entry(edge.clone()).or_default() += 1;
             }
-            EventBody::RouteSelected(data) => {
-                if let Some(edge) = &data.edge_id {
-                    *taken.entry(edge.clone()).or_default() += 1;
-                }
-                if let Some(turn) = data.turn.and_then(|turn| told.get_mut(&turn)) {
-                    turn.to.push(data.to.clone());
-                }
-            }
-            body => {
-                if let Some(TurnEnd { turn, report: Some(report), .. }) = TurnEnd::of(body)
-                    && let Some(turn) = told.get_mut(&turn)
-                {
-                    turn.output = Words::of(&own.left_out(&report.output));
-                }
+            if let Some(turn) = data.turn.and_then(|turn| told.get_mut(&turn)) {
+                turn.to.push(data.to.clone());
             }
         }
     }
