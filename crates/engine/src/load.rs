@@ -91,25 +91,18 @@ impl LoadedRun {
 
 /// Folds a run up to its last event, checking the chain of what is read. It waits for the journal.
 pub fn load(journal: &dyn Journal, id: &RunId) -> Result<(Run, ChainHash), LoadError> {
-    let LoadedRun { run, head, .. } = load_tail(journal, id)?;
+    let LoadedRun { run, head, .. } = load_from_snapshot(journal, id, None)?;
     Ok((*run, head))
 }
 
 /// Folds a run up to event `at`, from the newest snapshot before it.
 pub fn load_at(journal: &dyn Journal, id: &RunId, at: u64) -> Result<Run, LoadError> {
-    let start = match believable_snapshot(journal, id, Some(at))? {
-        Some((run, snapshot)) => {
-            let (head, visits) = (snapshot.hash, Visits::behind(snapshot.seq));
-            LoadedRun { run: Box::new(run), head, visits }
-        }
-        None => fresh(id),
-    };
-    Ok(*go_on(journal, id, start, Some(at))?.run)
+    Ok(*load_from_snapshot(journal, id, Some(at))?.run)
 }
 
 /// The same, to be inspected first and then [carried on](crate::carry_on). The caller must hold the lease.
 pub fn load_to_drive(journal: &dyn Journal, id: &RunId) -> Result<LoadedRun, LoadError> {
-    load_tail(journal, id)
+    load_from_snapshot(journal, id, None)
 }
 
 /// The same, ready to be driven under the lease of `epoch`.
@@ -120,7 +113,7 @@ pub(crate) async fn take_up(
     epoch: Epoch,
 ) -> Result<Box<Driver>, LoadError> {
     let (reading, wanted) = (Arc::clone(journal), id.clone());
-    let loaded = off_thread(move || load_tail(&*reading, &wanted)).await?;
+    let loaded = off_thread(move || load_from_snapshot(&*reading, &wanted, None)).await?;
     drive_loaded(loaded, journal, observer, epoch)
 }
 
@@ -141,16 +134,20 @@ pub(crate) fn drive_loaded(
     Ok(Box::new(Driver::new((*run, head, visits), kept, epoch, journal, observer)))
 }
 
-/// The same, with the turns since the newest snapshot.
-pub(crate) fn load_tail(journal: &dyn Journal, id: &RunId) -> Result<LoadedRun, LoadError> {
-    let start = match believable_snapshot(journal, id, None)? {
+/// The same, with the turns since the newest snapshot, up to the end of the run or to event `at`.
+fn load_from_snapshot(
+    journal: &dyn Journal,
+    id: &RunId,
+    at: Option<u64>,
+) -> Result<LoadedRun, LoadError> {
+    let start = match believable_snapshot(journal, id, at)? {
         Some((run, snapshot)) => {
             let (head, visits) = (snapshot.hash, Visits::behind(snapshot.seq));
             LoadedRun { run: Box::new(run), head, visits }
         }
         None => fresh(id),
     };
-    go_on(journal, id, start, None)
+    go_on(journal, id, start, at)
 }
 
 /// The same, with all turns of the run, up to its end or to event `at`.
