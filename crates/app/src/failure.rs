@@ -139,7 +139,7 @@ impl From<LoadError> for Failure {
             LoadError::Unknown(_)
             | LoadError::Newer { .. }
             | LoadError::Earlier { .. }
-            | LoadError::NoSuchEvent { .. } => Self::resolution(error.to_string()),
+            | LoadError::NoSuchEvent(_) => Self::resolution(error.to_string()),
             LoadError::Read(_) | LoadError::Damaged { .. } => Self::storage(error.to_string()),
         }
     }

@@ -39,12 +39,15 @@ pub(crate) struct Global {
     pub quiet: bool,
 }
 
-/// The option of commands that carry a cast on unless they are told not to.
+/// Options of commands that carry a cast on unless they are told not to.
 #[derive(Args, Debug, Clone, Default)]
-pub(crate) struct NoRun {
+pub(crate) struct CarryOptions {
     /// Only store the command; the next `resume` carries it out first
     #[arg(long)]
     pub no_run: bool,
+    /// Options of the run.
+    #[command(flatten)]
+    pub run: RunOptions,
 }
 
 /// Budget of a new cast; overrides the configuration.

@@ -10,7 +10,7 @@ use materia_contract::Do;
 use materia_contract::body::Told;
 use materia_kernel::Run;
 
-use crate::args::{Global, RunOptions};
+use crate::args::{CarryOptions, Global, RunOptions};
 use crate::begin;
 use crate::detach;
 use crate::event_text;
@@ -36,7 +36,12 @@ pub(crate) struct Continuation<'a> {
     pub no_run: bool,
 }
 
-impl Continuation<'_> {
+impl<'a> Continuation<'a> {
+    /// The cast that a command names, which is carried on unless the command says otherwise.
+    pub(crate) fn of(id: &'a str, options: &'a CarryOptions, global: &'a Global) -> Self {
+        Self { id, options: &options.run, global, no_run: options.no_run }
+    }
+
     /// Takes the step that `choose` names, drives the cast until it rests, and asks on the terminal what it
     /// then asks.
     pub(crate) fn on(

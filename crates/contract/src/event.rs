@@ -9,7 +9,7 @@ mod budget;
 mod delivery;
 mod layers;
 mod loops;
-mod of_turn;
+mod outcome;
 mod people;
 mod route;
 mod run;
@@ -34,7 +34,7 @@ pub use delivery::{
 };
 pub use layers::PromptLayer;
 pub use loops::{CursorAdvanced, FollowUpCaptured, ItemSkipped, LoopEntered, LoopExhausted};
-pub use of_turn::{OfTurn, Outcome, TurnEnd};
+pub use outcome::Outcome;
 pub use people::{
     ApprovalDenied, ApprovalGiven, ApprovalRequested, MessageReceived, Mode, ModeChanged,
     SocketFinished, TimelineReached, TurnRequested,

@@ -1,6 +1,5 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Duration;
 
 use materia_contract::time::Micros;
 use materia_contract::{
@@ -13,7 +12,7 @@ use materia_kernel::{
 
 use crate::ports::nothing;
 use crate::storage::{self, Storage};
-use crate::visits::Visits;
+use crate::views::Visits;
 use crate::{
     Answer, AppendError, Batch, Committed, DiskUsage, Epoch, Journal, Observer, Posted, Receipt,
     Snapshot, refusal_of_ended,
@@ -25,9 +24,6 @@ pub(crate) const SNAPSHOT_EVERY_EVENTS: u64 = 8_192;
 /// How many bytes of a snapshot one event has to pay for. A large run takes snapshots less often, so
 /// that writing them stays a fixed part of the cost of an event.
 const SNAPSHOT_BYTES_PER_EVENT: u64 = 128;
-
-/// How often is looked whether a run was weighed.
-const WEIGHED_POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Makes the texts durable that records name by their hash. A text may be there without its event; an event never
 /// without its text.
@@ -151,13 +147,7 @@ impl Driver {
             };
         }
         let weighed = self.journal.weigh(self.run.id());
-        let used = loop {
-            match weighed.get() {
-                Some(used) => break *used,
-                None => tokio::time::sleep(WEIGHED_POLL_INTERVAL).await,
-            }
-        };
-        let storage = storage::measured(used, &*self.journal);
+        let storage = storage::measured(*weighed.wait().await, &*self.journal);
         self.take_for(now, Input::Measured(storage), None).await
     }
 

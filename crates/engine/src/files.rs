@@ -1,11 +1,9 @@
 //! Files of a run with its own workspace: measured when it is taken up, published at its end.
 
-use materia_contract::{
-    EventBody, EventError, FileState, FilesFound, GoOnFrom, Input, OfTurn, RunId,
-};
-
+use materia_contract::{EventBody, EventError, FileState, FilesFound, GoOnFrom, Input, RunId};
 use materia_kernel::Phase;
 
+use crate::views::TurnEnd;
 use crate::{Driver, EngineError, Journal, PAGE_BYTES, PublishOrder, World};
 
 /// The files that are found when the run is taken up; none if it works in the project folder.
@@ -96,16 +94,10 @@ fn names_files(kind: &str) -> bool {
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "only these name files beside turns")]
 fn files_of(body: &EventBody) -> Option<FileState> {
-    match body.of_turn() {
-        Some(OfTurn::Started(data)) => return data.files(),
-        Some(OfTurn::Completed(data)) => return data.report.files_left(),
-        Some(OfTurn::Failed(data)) => return data.report.files_left(),
-        Some(OfTurn::Interrupted(data)) => return data.files.clone(),
-        None => {}
-    }
     match body {
+        EventBody::TurnStarted(data) => data.files(),
         EventBody::RunCreated(data) => data.workspace.as_ref().map(|own| own.files.clone()),
         EventBody::RunResumed(data) => data.files.clone(),
-        _ => None,
+        _ => TurnEnd::of(body)?.files_left(),
     }
 }

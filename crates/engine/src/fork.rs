@@ -14,7 +14,7 @@ use crate::drive::keep_apart;
 use crate::fold::{Gather, Piece, take};
 use crate::load::{fresh, walk};
 use crate::redecide::Again;
-use crate::{AppendError, Batch, Epoch, Journal, LoadError, LoadedRun, off_thread};
+use crate::{AppendError, Batch, Epoch, Journal, LoadError, LoadedRun, NoSuchEvent, off_thread};
 
 /// Why a run could not be forked.
 #[derive(Debug, thiserror::Error)]
@@ -23,15 +23,8 @@ pub enum ForkError {
     #[error(transparent)]
     Load(#[from] LoadError),
     /// The place that was asked for is not in the run.
-    #[error("cast `{run}` has {last} events; there is no event {asked}")]
-    NoSuchEvent {
-        /// The run.
-        run: RunId,
-        /// The requested event.
-        asked: u64,
-        /// The last event.
-        last: u64,
-    },
+    #[error(transparent)]
+    NoSuchEvent(#[from] NoSuchEvent),
     /// The original was decided by the rules of another version.
     #[error(
         "cast `{run}` was written by another version up to event {at} and beyond: it can be forked at event {next}, \
@@ -175,7 +168,7 @@ fn shared(journal: &dyn Journal, from: &RunId, at: u64) -> Result<Shared, ForkEr
         return Err(LoadError::Unknown(from.clone()).into());
     }
     if at == 0 || at > last {
-        return Err(ForkError::NoSuchEvent { run: from.clone(), asked: at, last });
+        return Err(NoSuchEvent { run: from.clone(), asked: at, last }.into());
     }
     if all.last().is_none_or(|piece| piece.end().0 < at) {
         all.extend(gather.rest());

@@ -40,8 +40,8 @@ mod session;
 mod storage;
 mod turn_files;
 mod under_way;
+pub mod views;
 mod virtual_time;
-mod visits;
 mod world;
 
 pub use blocking::{Blocking, blocking, may_block, off_thread, on_own_thread, wait};
@@ -52,7 +52,7 @@ pub use drive::{DriveError, Driver};
 pub use explain::{Because, Condition, Suggested, SuggestedStep, Suggestion, Why, WhyError, why};
 pub use fold::Unfolding;
 pub use fork::{Begun, ForkError, Forked, fork, forked};
-pub use load::{LoadError, LoadedRun, load, load_at, load_to_drive};
+pub use load::{LoadError, LoadedRun, NoSuchEvent, load, load_at, load_to_drive};
 pub use ports::*;
 pub use replay::{Replay, ReplayError, ReplayFault, replay};
 pub use replay_redacted::replay_redacted;

@@ -9,11 +9,23 @@ use materia_contract::{
 use materia_kernel::{KERNEL_VERSION, Misfit, Run};
 
 use crate::fold::take;
-use crate::visits::Visits;
+use crate::views::Visits;
 use crate::{
     Broken, Chain, Driver, Epoch, Journal, Observer, PAGE_BYTES, Page, ReadError, Snapshot,
     blocking, off_thread,
 };
+
+/// The place that was asked for is not in the run.
+#[derive(Debug, thiserror::Error)]
+#[error("cast `{run}` has {last} events; there is no event {asked}")]
+pub struct NoSuchEvent {
+    /// The run.
+    pub run: RunId,
+    /// The requested event.
+    pub asked: u64,
+    /// The last event.
+    pub last: u64,
+}
 
 /// Why a run could not be taken up.
 #[derive(Debug, thiserror::Error)]
@@ -43,15 +55,8 @@ pub enum LoadError {
         found: u32,
     },
     /// The place that was asked for is not in the run.
-    #[error("cast `{run}` has {last} events; there is no event {asked}")]
-    NoSuchEvent {
-        /// The run.
-        run: RunId,
-        /// The requested event.
-        asked: u64,
-        /// The last event.
-        last: u64,
-    },
+    #[error(transparent)]
+    NoSuchEvent(#[from] NoSuchEvent),
     /// An event is not what was written.
     #[error("cast `{run}` is damaged at event {seq}: {what}")]
     Damaged {
@@ -86,25 +91,18 @@ impl LoadedRun {
 
 /// Folds a run up to its last event, checking the chain of what is read. It waits for the journal.
 pub fn load(journal: &dyn Journal, id: &RunId) -> Result<(Run, ChainHash), LoadError> {
-    let LoadedRun { run, head, .. } = load_tail(journal, id)?;
+    let LoadedRun { run, head, .. } = load_from_snapshot(journal, id, None)?;
     Ok((*run, head))
 }
 
 /// Folds a run up to event `at`, from the newest snapshot before it.
 pub fn load_at(journal: &dyn Journal, id: &RunId, at: u64) -> Result<Run, LoadError> {
-    let start = match believable_snapshot(journal, id, Some(at))? {
-        Some((run, snapshot)) => {
-            let (head, visits) = (snapshot.hash, Visits::behind(snapshot.seq));
-            LoadedRun { run: Box::new(run), head, visits }
-        }
-        None => fresh(id),
-    };
-    Ok(*go_on(journal, id, start, Some(at))?.run)
+    Ok(*load_from_snapshot(journal, id, Some(at))?.run)
 }
 
 /// The same, to be inspected first and then [carried on](crate::carry_on). The caller must hold the lease.
 pub fn load_to_drive(journal: &dyn Journal, id: &RunId) -> Result<LoadedRun, LoadError> {
-    load_tail(journal, id)
+    load_from_snapshot(journal, id, None)
 }
 
 /// The same, ready to be driven under the lease of `epoch`.
@@ -115,7 +113,7 @@ pub(crate) async fn take_up(
     epoch: Epoch,
 ) -> Result<Box<Driver>, LoadError> {
     let (reading, wanted) = (Arc::clone(journal), id.clone());
-    let loaded = off_thread(move || load_tail(&*reading, &wanted)).await?;
+    let loaded = off_thread(move || load_from_snapshot(&*reading, &wanted, None)).await?;
     drive_loaded(loaded, journal, observer, epoch)
 }
 
@@ -136,16 +134,20 @@ pub(crate) fn drive_loaded(
     Ok(Box::new(Driver::new((*run, head, visits), kept, epoch, journal, observer)))
 }
 
-/// The same, with the turns since the newest snapshot.
-pub(crate) fn load_tail(journal: &dyn Journal, id: &RunId) -> Result<LoadedRun, LoadError> {
-    let start = match believable_snapshot(journal, id, None)? {
+/// The same, with the turns since the newest snapshot, up to the end of the run or to event `at`.
+fn load_from_snapshot(
+    journal: &dyn Journal,
+    id: &RunId,
+    at: Option<u64>,
+) -> Result<LoadedRun, LoadError> {
+    let start = match believable_snapshot(journal, id, at)? {
         Some((run, snapshot)) => {
             let (head, visits) = (snapshot.hash, Visits::behind(snapshot.seq));
             LoadedRun { run: Box::new(run), head, visits }
         }
         None => fresh(id),
     };
-    go_on(journal, id, start, None)
+    go_on(journal, id, start, at)
 }
 
 /// The same, with all turns of the run, up to its end or to event `at`.
@@ -190,7 +192,7 @@ fn go_on(
         return Err(LoadError::Unknown(id.clone()));
     }
     if let Some(asked) = at.filter(|asked| last < *asked) {
-        return Err(LoadError::NoSuchEvent { run: id.clone(), asked, last });
+        return Err(NoSuchEvent { run: id.clone(), asked, last }.into());
     }
     Ok(LoadedRun { run, head, visits })
 }

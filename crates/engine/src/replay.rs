@@ -11,7 +11,7 @@ use crate::fold::{Gather, Piece, take};
 use crate::load::earlier;
 use crate::redecide::{Again, Quick, Took};
 use crate::turn_files::{self, Left};
-use crate::{Broken, Chain, Journal, PAGE_BYTES, ReadError, blocking};
+use crate::{Broken, Chain, Journal, NoSuchEvent, PAGE_BYTES, ReadError, blocking};
 
 /// Result of a replay.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,15 +40,8 @@ pub enum ReplayError {
     #[error("there is no cast `{0}` here")]
     Unknown(RunId),
     /// The place that was asked for is not in the run.
-    #[error("cast `{run}` has {last} events; there is no event {asked}")]
-    NoSuchEvent {
-        /// The run.
-        run: RunId,
-        /// The requested event.
-        asked: u64,
-        /// The last event.
-        last: u64,
-    },
+    #[error(transparent)]
+    NoSuchEvent(#[from] NoSuchEvent),
     /// The storage could not be read.
     #[error(transparent)]
     Read(#[from] ReadError),
@@ -243,7 +236,7 @@ impl<'a> Deciding<'a> {
             None => (again.run(), head),
             Some(asked) if asked == 0 || asked > seq => {
                 let (run, last) = (id.clone(), seq);
-                return Err(ReplayError::NoSuchEvent { run, asked, last });
+                return Err(NoSuchEvent { run, asked, last }.into());
             }
             Some(_) => (&wanted.run, wanted.hash),
         };

@@ -6,7 +6,7 @@ use materia_verifier::Verifier;
 
 use crate::fold::{Gather, Piece, take};
 use crate::replay::{Replay, ReplayError, ReplayFault, first_objection, gathered, objected};
-use crate::{Journal, PAGE_BYTES, blocking};
+use crate::{Journal, NoSuchEvent, PAGE_BYTES, blocking};
 
 /// Checks order, routes from recorded verdicts, budgets and timers of a redacted run, up to its end; `at` asks for the
 /// state as of an event. Texts and hashes say nothing there, and no decision can be taken again.
@@ -48,7 +48,7 @@ pub fn replay_redacted(
     }
     judge(gather.rest())?;
     if let Some(asked) = at.filter(|at| *at == 0 || *at > seq) {
-        return Err(ReplayError::NoSuchEvent { run: id.clone(), asked, last: seq });
+        return Err(NoSuchEvent { run: id.clone(), asked, last: seq }.into());
     }
     Ok(Replay {
         events: seq,

@@ -2,8 +2,7 @@
 
 use materia_contract::time::{millis_between, wall_time};
 use materia_contract::{
-    CastReport, EventBody, Folders, LinkTarget, OpenQuestion, RunId, RunWaiting, Said, Visit,
-    WaitReason,
+    CastReport, EventBody, Folders, LinkTarget, OpenQuestion, RunId, RunWaiting, Said, WaitReason,
 };
 use materia_kernel::{Phase, Run, questions};
 
@@ -54,13 +53,6 @@ pub fn report_at(
         denied: asked.denied,
         reason: asked.reason.map(str::to_owned),
     });
-    // Visits from earlier chapters have it already.
-    let with_materia = |mut visit: Visit| {
-        if visit.materia.is_none() {
-            visit.materia = created.plan.nodes.get(&visit.socket).map(|node| node.materia.clone());
-        }
-        visit
-    };
     let link = created.link.iter().flat_map(|link| &link.targets);
     let report = CastReport {
         cast_id: id.clone(),
@@ -75,7 +67,7 @@ pub fn report_at(
         workspace: created.workspace.as_ref().map(|own| own.kind.clone()),
         linked: link.map(LinkTarget::reference).collect(),
         link_id: created.link.as_ref().map(|link| link.loadout_id.clone()),
-        visits: visits.into_list().into_iter().map(with_materia).collect(),
+        visits: visits.into_list(&created.plan).map(|(_, visit)| visit).collect(),
         state: run.variables().clone(),
         error,
         waiting,

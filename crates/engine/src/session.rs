@@ -20,7 +20,8 @@ use crate::{
     Options, Posted, World, apply_command, files, off_thread, real_time, storage, virtual_time,
 };
 
-/// How often a run under way looks for commands from other processes.
+/// How often a run under way looks for commands from other processes, which the database does not report. Its own
+/// commits, one for each step, bring none.
 const INBOX_INTERVAL: Duration = Duration::from_millis(150);
 
 /// Begins a run and drives it until it rests. Returns how it rests.

@@ -1,8 +1,9 @@
 //! Storage use of a run, counted as it goes: above the limit no turn starts.
 
-use materia_contract::{DiskMeasured, EventBody, Record, RunCreated, StorageMeasured, TurnOutput};
+use materia_contract::{DiskMeasured, EventBody, Record, RunCreated, StorageMeasured};
 use materia_kernel::Run;
 
+use crate::views::TurnEnd;
 use crate::{Disk, DiskUsage, Journal, record_bytes};
 
 /// How many bytes are added between two looks at the disk.
@@ -43,7 +44,7 @@ impl Storage {
         bodies: impl Iterator<Item = &'a EventBody>,
     ) {
         let records: usize = records.iter().map(record_bytes).sum();
-        let files: u64 = bodies.filter_map(report).map(left).sum();
+        let files: u64 = bodies.map(left).sum();
         let added = u64::try_from(records).unwrap_or(u64::MAX).saturating_mul(2);
         self.added = self.added.saturating_add(added).saturating_add(files);
         self.decisions = self.decisions.saturating_add(1);
@@ -92,21 +93,13 @@ pub(crate) fn measured(used: u64, journal: &dyn Journal) -> StorageMeasured {
 pub fn weight_of(records: &[Record]) -> u64 {
     let bytes: usize = records.iter().map(record_bytes).sum();
     let events = records.iter().filter_map(|record| record.event().ok());
-    let files: u64 = events.filter_map(|event| report(&event.body).map(left)).sum();
+    let files: u64 = events.map(|event| left(&event.body)).sum();
     u64::try_from(bytes).unwrap_or(u64::MAX).saturating_mul(2).saturating_add(files)
 }
 
-#[expect(clippy::wildcard_enum_match_arm, reason = "only the ends of turns name files")]
-fn report(body: &EventBody) -> Option<&TurnOutput> {
-    match body {
-        EventBody::TurnCompleted(data) => Some(&data.report),
-        EventBody::TurnFailed(data) => Some(&data.report),
-        _ => None,
-    }
-}
-
-/// The bytes of the files that a turn left.
-fn left(report: &TurnOutput) -> u64 {
+/// The bytes of the files that a turn left, if the event ends one.
+fn left(body: &EventBody) -> u64 {
+    let Some(report) = TurnEnd::of(body).and_then(|end| end.report) else { return 0 };
     let transcript = report.transcript.as_ref().map_or(0, |it| it.bytes);
     report.files.iter().map(|file| file.bytes).sum::<u64>().saturating_add(transcript)
 }

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use materia_contract::{BlobHash, Event, EventBody, TurnOutput};
+use materia_contract::{BlobHash, Event};
 
+use crate::views::TurnEnd;
 use crate::{Journal, TurnReport};
 
 /// A file that an event names.
@@ -47,13 +48,10 @@ async fn kept(journal: &dyn Journal, file: &Path, hash: &str) -> Result<(), Stri
 }
 
 /// The files that an event names.
-#[expect(clippy::wildcard_enum_match_arm, reason = "only the ends of turns name files")]
 #[must_use]
 pub fn named_by(event: &Event) -> Vec<Left> {
-    let report: &TurnOutput = match &event.body {
-        EventBody::TurnCompleted(data) => &data.report,
-        EventBody::TurnFailed(data) => &data.report,
-        _ => return Vec::new(),
+    let Some(report) = TurnEnd::of(&event.body).and_then(|end| end.report) else {
+        return Vec::new();
     };
     let left = |path: &str, hash: &str, is_blob| {
         let (path, hash) = (path.to_owned(), hash.to_owned());

@@ -28,9 +28,10 @@ mod next_input;
 mod summary;
 mod turn;
 
-pub use cast::{cast, cost};
+pub use cast::cast;
 pub use files::{file, files};
 pub use inbox::inbox;
+pub use materia_engine::views::cost;
 pub use next_input::{given, sent};
 pub use summary::summary;
 pub use turn::{trees, turn, turns};

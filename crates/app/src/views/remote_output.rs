@@ -5,7 +5,8 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use materia_contract::{Event, NodeId, OfTurn, Record, RunId, TurnOutput};
+use materia_contract::{Event, EventBody, NodeId, Record, RunId, TurnOutput};
+use materia_engine::views::TurnEnd;
 use materia_engine::{Journal, LoadError, blocking, load_at};
 use materia_kernel::turns_in_flight;
 use materia_runners::agents::TranscriptTail;
@@ -99,40 +100,35 @@ impl RemoteOutput {
     }
 
     fn note_event(&mut self, event: &Event) -> Vec<Said> {
-        let (turn, report) = match (event.body.of_turn(), &event.node) {
-            (Some(OfTurn::Started(data)), Some(node)) => {
-                let (visit, attempt) = (data.visit, data.attempt);
-                let source = |stream, extension: &str, reader| Source {
-                    stream,
-                    path: format!("sockets/{node}/{visit}-{attempt}.{extension}"),
-                    file: None,
-                    at: 0,
-                    reader,
-                };
-                let sources = match data.provider.as_deref() {
-                    Some(provider) => {
-                        let retelling = TranscriptTail::of(provider, &self.project);
-                        vec![source("words", "transcript.jsonl", Reader::Agent(retelling))]
-                    }
-                    None if data.input.is_some() => ["stdout", "stderr"]
-                        .map(|stream| {
-                            source(stream, &format!("{stream}.full"), Reader::Program(Vec::new()))
-                        })
-                        .into(),
-                    // A scripted answer comes at once, with the event.
-                    None => Vec::new(),
-                };
-                let turn = Turn { node: node.clone(), visit, attempt, sources };
-                self.turns.insert(event.seq, turn);
-                return Vec::new();
-            }
-            (Some(OfTurn::Completed(data)), _) => (data.turn, Some(&data.report)),
-            (Some(OfTurn::Failed(data)), _) => (data.turn, Some(&data.report)),
-            (Some(OfTurn::Interrupted(data)), _) => (data.turn, None),
-            (Some(OfTurn::Started(_)) | None, _) => return Vec::new(),
-        };
-        match self.turns.remove(&turn) {
-            Some(turn) if self.all => turn.ended(&self.folder, report),
+        if let (EventBody::TurnStarted(data), Some(node)) = (&event.body, &event.node) {
+            let (visit, attempt) = (data.visit, data.attempt);
+            let source = |stream, extension: &str, reader| Source {
+                stream,
+                path: format!("sockets/{node}/{visit}-{attempt}.{extension}"),
+                file: None,
+                at: 0,
+                reader,
+            };
+            let sources = match data.provider.as_deref() {
+                Some(provider) => {
+                    let retelling = TranscriptTail::of(provider, &self.project);
+                    vec![source("words", "transcript.jsonl", Reader::Agent(retelling))]
+                }
+                None if data.input.is_some() => ["stdout", "stderr"]
+                    .map(|stream| {
+                        source(stream, &format!("{stream}.full"), Reader::Program(Vec::new()))
+                    })
+                    .into(),
+                // A scripted answer comes at once, with the event.
+                None => Vec::new(),
+            };
+            let turn = Turn { node: node.clone(), visit, attempt, sources };
+            self.turns.insert(event.seq, turn);
+            return Vec::new();
+        }
+        let Some(end) = TurnEnd::of(&event.body) else { return Vec::new() };
+        match self.turns.remove(&end.turn) {
+            Some(turn) if self.all => turn.ended(&self.folder, end.report),
             Some(_) | None => Vec::new(),
         }
     }

@@ -1,10 +1,11 @@
 //! A cast in one line, and where it stands.
 
-use materia_contract::api::{CastSummary, Progress};
+use materia_contract::api::CastSummary;
 use materia_contract::time::wall_time;
 use materia_contract::{CastLine, Folders};
+use materia_engine::views::progress;
 use materia_engine::{Journal, blocking};
-use materia_kernel::{Phase, Run, loops};
+use materia_kernel::{Phase, Run};
 
 use crate::Result;
 
@@ -41,11 +42,4 @@ pub fn summary(
         items: progress(&run),
     };
     Ok((summary, run))
-}
-
-/// How far the first loop is.
-fn progress(run: &Run) -> Option<Progress> {
-    let first = loops(run).next()?;
-    let total = u32::try_from(first.items.len()).unwrap_or(u32::MAX);
-    Some(Progress { done: first.index.min(total), total })
 }

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use materia_contract::{EventBody, NodeId, OfTurn, Plan, RunId, TurnOutput};
+use materia_contract::{EventBody, NodeId, Plan, RunId, TurnOutput};
+use materia_engine::views::TurnEnd;
 use materia_engine::{Journal, blocking};
 use serde::Serialize;
 use serde_json::Value;
@@ -153,14 +154,8 @@ pub fn socket_of(plan: &Plan, name: &str) -> Result<NodeId> {
 }
 
 fn of_turn(socket: NodeId, body: &EventBody) -> Option<PrintedTurn> {
-    let heard = |visit, attempt, object, report: &TurnOutput| {
-        Some(PrintedTurn { socket, visit, attempt, object, report: report.clone() })
-    };
-    match body.of_turn()? {
-        OfTurn::Completed(data) => heard(data.visit, data.attempt, data.object, &data.report),
-        OfTurn::Failed(data) => heard(data.visit, data.attempt, None, &data.report),
-        OfTurn::Started(_) | OfTurn::Interrupted(_) => None,
-    }
+    let TurnEnd { visit, attempt, object, report, .. } = TurnEnd::of(body)?;
+    Some(PrintedTurn { socket, visit, attempt, object, report: report?.clone() })
 }
 
 #[cfg(test)]

@@ -49,7 +49,7 @@ pub fn replay(found: &Found, at: Option<u64>) -> Result<ReplayBody> {
                 "it is missing, and so are all others: the cast is listed and has no event",
             ))
         }
-        Err(error @ (ReplayError::Unknown(_) | ReplayError::NoSuchEvent { .. })) => {
+        Err(error @ (ReplayError::Unknown(_) | ReplayError::NoSuchEvent(_))) => {
             Err(Failure::resolution(error.to_string()))
         }
         Err(ReplayError::Read(error)) => Err(error.into()),
@@ -81,7 +81,7 @@ pub fn replay_archive(archive: &Archive, at: Option<u64>) -> Result<ReplayBody> 
         },
         Err(ReplayError::Fault { seq, fault, .. }) => (Some(seq), fault.to_string()),
         Err(ReplayError::Read(error)) => return Err(error.into()),
-        Err(error @ (ReplayError::Unknown(_) | ReplayError::NoSuchEvent { .. })) => {
+        Err(error @ (ReplayError::Unknown(_) | ReplayError::NoSuchEvent(_))) => {
             return Err(Failure::resolution(error.to_string()));
         }
     };

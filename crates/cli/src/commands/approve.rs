@@ -3,7 +3,7 @@ use materia_app::cast::act::step;
 use materia_contract::Do;
 use materia_kernel::Run;
 
-use crate::args::{Global, NoRun, RunOptions};
+use crate::args::{CarryOptions, Global};
 use crate::continuation::Continuation;
 use crate::failure::Ended;
 use crate::terminal::Terminal;
@@ -54,12 +54,9 @@ struct Whom {
     /// Answer this question and no other: its hash, or eight or more characters of it
     #[arg(long, value_name = "HASH")]
     hash: Option<String>,
-    /// Whether it is only noted.
+    /// Whether it is carried on, and how.
     #[command(flatten)]
-    note: NoRun,
-    /// Options of the run.
-    #[command(flatten)]
-    options: RunOptions,
+    options: CarryOptions,
 }
 
 impl Whom {
@@ -70,8 +67,7 @@ impl Whom {
         terminal: &mut Terminal,
     ) -> Ended {
         let (node, hash) = (self.node.as_deref(), self.hash.as_deref());
-        let no_run = self.note.no_run;
-        Continuation { id: &self.id, options: &self.options, global, no_run }
+        Continuation::of(&self.id, &self.options, global)
             .on(terminal, |run| Ok(what(run, node, hash)?))
     }
 }

@@ -3,7 +3,7 @@ use materia_contract::body::BudgetBody;
 use materia_contract::time::DURATION_MS_MAX;
 use materia_contract::{Amount, Budget, Do, NodeBudgets, NodeId, UsageTotals};
 
-use crate::args::{Global, NoRun, RunOptions, cost};
+use crate::args::{CarryOptions, Global, cost};
 use crate::continuation::Continuation;
 use crate::failure::{Ended, Exit, Failure};
 use crate::project::Project;
@@ -45,12 +45,9 @@ pub(crate) struct BudgetArgs {
     /// Warn when this much of a bound is spent
     #[arg(long, value_name = "P", value_parser = clap::value_parser!(u32).range(1..=100))]
     warn_at_percent: Option<u32>,
-    /// Whether it is only noted.
+    /// Whether it is carried on, and how.
     #[command(flatten)]
-    note: NoRun,
-    /// Options of the run.
-    #[command(flatten)]
-    options: RunOptions,
+    options: CarryOptions,
 }
 
 /// Runs `budget`.
@@ -71,20 +68,13 @@ pub(crate) fn budget(args: &BudgetArgs, global: &Global, terminal: &mut Terminal
             ));
         }
         let what = Do::NodeBudget { node: NodeId::new(node), budgets };
-        return Continuation {
-            id: &args.id,
-            options: &args.options,
-            global,
-            no_run: args.note.no_run,
-        }
-        .on(terminal, |_| Ok(what));
+        return Continuation::of(&args.id, &args.options, global).on(terminal, |_| Ok(what));
     }
     if given == Budget::default() {
         return show(args, global, terminal);
     }
     let what = Do::Budget { budget: given };
-    Continuation { id: &args.id, options: &args.options, global, no_run: args.note.no_run }
-        .on(terminal, |_| Ok(what))
+    Continuation::of(&args.id, &args.options, global).on(terminal, |_| Ok(what))
 }
 
 fn show(args: &BudgetArgs, global: &Global, terminal: &mut Terminal) -> Ended {

@@ -1,7 +1,7 @@
 use clap::Args;
 use materia_app::cast::act::step;
 
-use crate::args::{Global, NoRun, RunOptions};
+use crate::args::{CarryOptions, Global};
 use crate::continuation::Continuation;
 use crate::failure::Ended;
 use crate::terminal::Terminal;
@@ -18,17 +18,13 @@ pub(crate) struct ContinueArgs {
     /// The socket; otherwise the only one that waits
     #[arg(value_name = "SOCKET")]
     node: Option<String>,
-    /// Whether it is only noted.
+    /// Whether it is carried on, and how.
     #[command(flatten)]
-    note: NoRun,
-    /// Options of the run.
-    #[command(flatten)]
-    options: RunOptions,
+    options: CarryOptions,
 }
 
 /// Runs `continue`.
 pub(crate) fn finish(args: &ContinueArgs, global: &Global, terminal: &mut Terminal) -> Ended {
-    let no_run = args.note.no_run;
-    Continuation { id: &args.id, options: &args.options, global, no_run }
+    Continuation::of(&args.id, &args.options, global)
         .on(terminal, |run| Ok(step::finish(run, args.node.as_deref())?))
 }

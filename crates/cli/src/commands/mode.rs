@@ -1,7 +1,7 @@
 use clap::{Args, ValueEnum};
 use materia_contract::{Do, GlobalMode, Pace};
 
-use crate::args::{Global, NoRun, RunOptions};
+use crate::args::{CarryOptions, Global, RunOptions};
 use crate::continuation::Continuation;
 use crate::failure::Ended;
 use crate::terminal::Terminal;
@@ -21,12 +21,9 @@ pub(crate) struct ModeArgs {
     /// The mode from now on
     #[arg(value_name = "VALUE", ignore_case = true)]
     value: Value,
-    /// Whether it is only noted.
+    /// Whether it is carried on, and how.
     #[command(flatten)]
-    note: NoRun,
-    /// Options of the run.
-    #[command(flatten)]
-    options: RunOptions,
+    options: CarryOptions,
 }
 
 /// Pause a cast: start no more turns, the same as `mode ID INTERACTIVE`
@@ -64,8 +61,7 @@ pub(crate) fn mode(args: &ModeArgs, global: &Global, terminal: &mut Terminal) ->
         Value::Planning => Do::GlobalMode { value: GlobalMode::Planning },
         Value::Implementation => Do::GlobalMode { value: GlobalMode::Implementation },
     };
-    let no_run = args.note.no_run;
-    Continuation { id: &args.id, options: &args.options, global, no_run }.on(terminal, |_| Ok(what))
+    Continuation::of(&args.id, &args.options, global).on(terminal, |_| Ok(what))
 }
 
 /// Runs `pause`.

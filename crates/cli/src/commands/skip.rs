@@ -1,7 +1,7 @@
 use clap::Args;
 use materia_contract::Do;
 
-use crate::args::{Global, NoRun, RunOptions};
+use crate::args::{CarryOptions, Global};
 use crate::continuation::Continuation;
 use crate::failure::Ended;
 use crate::terminal::Terminal;
@@ -26,18 +26,15 @@ pub(crate) struct SkipArgs {
     /// The reason; it is stored with the item
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
-    /// Whether it is only noted.
+    /// Whether it is carried on, and how.
     #[command(flatten)]
-    note: NoRun,
-    /// Options of the run.
-    #[command(flatten)]
-    options: RunOptions,
+    options: CarryOptions,
 }
 
 /// Runs `skip`.
 pub(crate) fn skip(args: &SkipArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let reason = args.reason.clone().filter(|reason| !reason.trim().is_empty());
     let region = args.region.clone();
-    Continuation { id: &args.id, options: &args.options, global, no_run: args.note.no_run }
+    Continuation::of(&args.id, &args.options, global)
         .on(terminal, |_| Ok(Do::Skip { region, reason }))
 }

@@ -1,7 +1,7 @@
 use clap::Args;
 use materia_app::cast::act::step;
 
-use crate::args::{Global, NoRun, RunOptions};
+use crate::args::{CarryOptions, Global};
 use crate::continuation::Continuation;
 use crate::failure::Ended;
 use crate::terminal::Terminal;
@@ -33,19 +33,15 @@ pub(crate) struct TriggerArgs {
     /// Approve this question and no other: its hash, or eight or more characters of it
     #[arg(long, value_name = "HASH", requires = "approve")]
     hash: Option<String>,
-    /// Whether it is only noted.
+    /// Whether it is carried on, and how.
     #[command(flatten)]
-    note: NoRun,
-    /// Options of the run.
-    #[command(flatten)]
-    options: RunOptions,
+    options: CarryOptions,
 }
 
 /// Runs `trigger`.
 pub(crate) fn trigger(args: &TriggerArgs, global: &Global, terminal: &mut Terminal) -> Ended {
     let message = (!args.words.is_empty()).then(|| args.words.join(" "));
     let (approve, hash) = (args.approve, args.hash.as_deref());
-    let no_run = args.note.no_run;
-    Continuation { id: &args.id, options: &args.options, global, no_run }
+    Continuation::of(&args.id, &args.options, global)
         .on(terminal, |run| Ok(step::trigger(run, &args.node, message, approve, hash)))
 }

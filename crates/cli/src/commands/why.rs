@@ -40,7 +40,7 @@ pub(crate) fn why(args: &WhyArgs, global: &Global, terminal: &mut Terminal) -> E
     let why = materia_engine::why(subject.journal(), subject.id(), &args.node, args.at);
     let why = why.map_err(|error| match error {
         WhyError::Load(error) => error.into(),
-        WhyError::UnknownNode { .. } | WhyError::NoSuchEvent { .. } => {
+        WhyError::UnknownNode { .. } | WhyError::NoSuchEvent(_) => {
             Failure::resolution(error.to_string())
         }
     })?;

@@ -24,7 +24,7 @@ use materia_kernel::{Run, barred};
 
 use crate::fold::take;
 use crate::load::walk;
-use crate::{Journal, LoadError};
+use crate::{Journal, LoadError, NoSuchEvent};
 use attempt::is_alive;
 use facts::Subject;
 use past::Settled;
@@ -47,15 +47,8 @@ pub enum WhyError {
         known: Vec<String>,
     },
     /// The place that was asked for is not in the run.
-    #[error("cast `{run}` has {last} events; there is no event {asked}")]
-    NoSuchEvent {
-        /// The run.
-        run: RunId,
-        /// The requested event.
-        asked: u64,
-        /// The last event.
-        last: u64,
-    },
+    #[error(transparent)]
+    NoSuchEvent(#[from] NoSuchEvent),
 }
 
 /// Explains a node, at the end of a run or as of event `at`.
@@ -77,7 +70,7 @@ pub fn why(
         Ok(())
     })?;
     if let Some(asked) = at.filter(|at| last > 0 && (*at == 0 || *at > last)) {
-        return Err(WhyError::NoSuchEvent { run: id.clone(), asked, last });
+        return Err(NoSuchEvent { run: id.clone(), asked, last }.into());
     }
     let plan = &run.created().ok_or_else(|| LoadError::Unknown(id.clone()))?.plan;
     let Some((index, name, _)) = plan.nodes.get_full(node) else {

@@ -1,10 +1,12 @@
 //! Disk usage of a run, and free space of its store.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+
+use tokio::sync::SetOnce;
 
 /// Disk usage of a run at the time of the request, in bytes. It is computed on another thread and set once it is
 /// known.
-pub type DiskUsage = Arc<OnceLock<u64>>;
+pub type DiskUsage = Arc<SetOnce<u64>>;
 
 /// A disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,5 +19,5 @@ pub struct Disk {
 
 /// A disk usage of 0 bytes.
 pub(crate) fn nothing() -> DiskUsage {
-    Arc::new(OnceLock::from(0))
+    Arc::new(SetOnce::from(0))
 }

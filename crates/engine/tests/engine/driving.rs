@@ -222,7 +222,7 @@ async fn replay_gives_the_state_at_any_event() {
     assert_eq!(Value::Object(whole.state), json!({ "count": 6 }));
     assert_eq!(whole.status, CastStatus::Completed);
     let beyond = replay(&journal, &id(), Some(whole.last_seq + 1));
-    assert!(matches!(beyond, Err(ReplayError::NoSuchEvent { .. })));
+    assert!(matches!(beyond, Err(ReplayError::NoSuchEvent(_))));
     assert!(matches!(replay(&journal, &RunId::new("x"), None), Err(ReplayError::Unknown(_))));
 }
 

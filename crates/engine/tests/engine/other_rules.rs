@@ -157,8 +157,7 @@ async fn a_fork_begins_inside_its_original_and_says_when() {
     for asked in [0, last + 1] {
         let copy = RunId::new(format!("fork-{asked}"));
         let refused = fork(Arc::new(journal.clone()), &id(), asked, &copy, Epoch::default()).await;
-        let is_told =
-            matches!(refused, Err(ForkError::NoSuchEvent { last: had, .. }) if had == last);
+        let is_told = matches!(refused, Err(ForkError::NoSuchEvent(ref no)) if no.last == last);
         assert!(is_told, "at {asked}: {refused:?}");
     }
     let begun = Begun { at: Some(77), key: None };

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    Behavior, CastStatus, ChainHash, ErrorCode, Event, EventBody, Folders, NodeId, OfTurn, Outcome,
-    Record, RunCreated, TurnOutput,
+    Behavior, CastStatus, ChainHash, ErrorCode, Event, EventBody, Folders, NodeId, Outcome, Record,
+    RunCreated, TurnOutput,
 };
 use materia_engine::status_after;
+use materia_engine::views::TurnEnd;
 use serde_json::Value;
 
 use super::line;
@@ -116,36 +117,29 @@ impl ViewUpdate {
 }
 
 fn step(event: &Event, input: Option<Arc<Value>>, folders: &Folders) -> Option<Step> {
-    let node = event.node.clone();
-    let name = |visit, attempt| Some(TurnName { node: node?, visit, attempt });
+    let name = |visit, attempt| Some(TurnName { node: event.node.clone()?, visit, attempt });
     if let EventBody::RunCreated(created) = &event.body {
         return Some(Step::Created(Box::new(About::new(created, event.wall, folders))));
     }
-    let of_turn = event.body.of_turn()?;
-    let (visit, attempt, interrupted) = match of_turn {
-        OfTurn::Started(data) => {
-            let given = match (&data.prompt, &data.input) {
-                (Some(prompt), _) => Given::Prompt(prompt.clone()),
-                (None, Some(kept)) => {
-                    let input = input.or(kept.at_hand().cloned())?;
-                    let found = folders.input(&input);
-                    Given::Input(pretty(found.as_ref().unwrap_or(&*input)))
-                }
-                (None, None) => return None,
-            };
-            return Some(Step::Started { turn: name(data.visit, data.attempt)?, given });
-        }
-        OfTurn::Completed(data) => (data.visit, data.attempt, None),
-        OfTurn::Failed(data) => (data.visit, data.attempt, None),
-        OfTurn::Interrupted(data) => (data.visit, data.attempt, Some(data.reason)),
-    };
-    let end = of_turn.end()?;
-    let reason =
-        interrupted.map(|reason| serde_json::to_value(reason).expect("a word always renders"));
+    if let EventBody::TurnStarted(data) = &event.body {
+        let given = match (&data.prompt, &data.input) {
+            (Some(prompt), _) => Given::Prompt(prompt.clone()),
+            (None, Some(kept)) => {
+                let input = input.or(kept.at_hand().cloned())?;
+                let found = folders.input(&input);
+                Given::Input(pretty(found.as_ref().unwrap_or(&*input)))
+            }
+            (None, None) => return None,
+        };
+        return Some(Step::Started { turn: name(data.visit, data.attempt)?, given });
+    }
+    let end = TurnEnd::of(&event.body)?;
+    let word = |reason| serde_json::to_value(reason).expect("a word always renders");
+    let reason = end.interrupted.map(|data| word(data.reason));
     let said = end.failure.map(|(_, message)| message);
     let message = said.or(reason.as_ref().and_then(Value::as_str)).map(str::to_owned);
     Some(Step::Ended(Box::new(Ended {
-        turn: name(visit, attempt)?,
+        turn: name(end.visit, end.attempt)?,
         started: end.turn,
         seq: event.seq,
         outcome: end.outcome,

@@ -102,9 +102,41 @@ pub trait Adapter: Send + Sync {
     }
 }
 
+/// An adapter that we ship.
+#[derive(Debug)]
+pub struct Shipped {
+    capabilities: &'static Capabilities,
+    launch: fn(&Ask) -> Result<Launch, AdapterError>,
+    reader: fn(&Ask) -> Box<dyn Reader>,
+    home: &'static Home,
+    probe: Probe,
+}
+
+impl Adapter for Shipped {
+    fn capabilities(&self) -> &'static Capabilities {
+        self.capabilities
+    }
+
+    fn launch(&self, ask: &Ask) -> Result<Launch, AdapterError> {
+        (self.launch)(ask)
+    }
+
+    fn reader(&self, ask: &Ask) -> Box<dyn Reader> {
+        (self.reader)(ask)
+    }
+
+    fn probe(&self) -> Probe {
+        self.probe.clone()
+    }
+
+    fn home(&self) -> Option<&'static Home> {
+        Some(self.home)
+    }
+}
+
 /// Every adapter of this version, in the order in which one is looked for.
 pub fn native() -> [&'static dyn Adapter; 4] {
-    [&claude::Claude, &codex::Codex, &gemini::Gemini, &pi::Pi]
+    [&claude::ADAPTER, &codex::ADAPTER, &gemini::ADAPTER, &pi::ADAPTER]
 }
 
 /// The adapter of that name.

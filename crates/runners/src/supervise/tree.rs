@@ -88,6 +88,7 @@ pub(crate) fn kill_adopted(ours: &HashSet<u32>) {
         if found == 0 {
             return;
         }
+        // What they leave becomes a child of this process as they die, which no signal tells.
         std::thread::sleep(std::time::Duration::from_millis(2));
     }
 }

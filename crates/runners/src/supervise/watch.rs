@@ -77,6 +77,7 @@ impl Gathering {
         let end = Instant::now() + KILLED_BY;
         while !self.group.remove() && Instant::now() < end {
             self.group.kill();
+            // Killed processes need a moment to go.
             thread::sleep(Duration::from_millis(1));
         }
     }

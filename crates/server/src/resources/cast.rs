@@ -51,7 +51,7 @@ pub(crate) fn why(app: &Arc<App>, asked: &Request) -> Answered {
     let why = materia_engine::why(cast.journal(), &cast.id, node, asked.number("at"));
     Ok(json(&why.map_err(|error| match error {
         WhyError::Load(error) => Failure::from(error).into(),
-        WhyError::UnknownNode { .. } | WhyError::NoSuchEvent { .. } => {
+        WhyError::UnknownNode { .. } | WhyError::NoSuchEvent(_) => {
             Refused::unknown(error.to_string())
         }
     })?))

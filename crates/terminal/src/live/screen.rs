@@ -8,9 +8,8 @@ use indexmap::IndexMap;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use materia_app::text::event_importance::{Importance, news};
 use materia_app::text::live_line::LiveLine;
-use materia_contract::{
-    CastReport, Event, EventBody, NodeId, OfTurn, Outcome, Plan, RunId, TurnUsage, UsageTotals,
-};
+use materia_contract::{CastReport, Event, EventBody, NodeId, Outcome, Plan, RunId, UsageTotals};
+use materia_engine::views::TurnEnd;
 use materia_engine::{Committed, Observer};
 
 use materia_app::text::event_text;
@@ -264,9 +263,9 @@ impl Picture {
             return Some(format!("{whose}{}", event_text::event(event, &self.story)));
         }
         let socket = self.sockets.get_mut(event.node.as_ref()?)?;
-        if let (Importance::Ended(..), Some(usage)) = (news, usage(&event.body)) {
-            self.spent.tokens = self.spent.tokens.saturating_add(usage.tokens().unwrap_or(0));
-            if let Some(cost) = usage.cost {
+        if let Some(end) = TurnEnd::of(&event.body) {
+            self.spent.tokens = self.spent.tokens.saturating_add(end.tokens().unwrap_or(0));
+            if let Some(cost) = end.cost() {
                 let before = self.spent.cost.unwrap_or_default();
                 self.spent.cost = Some(before.saturating_add(cost));
             }
@@ -370,15 +369,6 @@ impl Picture {
 fn height() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(std::io::stderr()).ok()?;
     Some(usize::from(size.ws_row)).filter(|rows| *rows > 0)
-}
-
-/// Usage of a turn that ended, if it is known.
-fn usage(body: &EventBody) -> Option<TurnUsage> {
-    match body.of_turn()? {
-        OfTurn::Completed(data) => data.report.usage,
-        OfTurn::Failed(data) => data.report.usage,
-        OfTurn::Started(_) | OfTurn::Interrupted(_) => None,
-    }
 }
 
 #[cfg(test)]

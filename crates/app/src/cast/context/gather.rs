@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::path::Path;
 
 use materia_contract::{Behavior, Event, EventBody, Node, NodeId, TurnCompleted, TurnStarted};
+use materia_engine::views::TurnEnd;
 use serde_json::{Map, Value};
 
 use super::files;
@@ -71,13 +72,11 @@ impl<'a> Walk<'a> {
             }
             (EventBody::TurnStarted(data), Some(node)) => self.started(story, event, node, data),
             (EventBody::TurnCompleted(data), Some(node)) => self.completed(node, data),
-            (EventBody::TurnFailed(data), _) => {
-                self.items.remove(&data.turn);
+            (body, _) => {
+                if let Some(end) = TurnEnd::of(body) {
+                    self.items.remove(&end.turn);
+                }
             }
-            (EventBody::TurnInterrupted(data), _) => {
-                self.items.remove(&data.turn);
-            }
-            (_, _) => {}
         }
     }
 

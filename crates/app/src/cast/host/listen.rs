@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::Shared;
 
-/// Interval at which the journal is polled.
+/// Interval at which the journal is polled: the database does not report what other processes write.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Looks for commands until the host is gone.

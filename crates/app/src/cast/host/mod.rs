@@ -27,7 +27,7 @@ use tokio::task::JoinHandle;
 
 use crate::trust::Cleared;
 
-/// Interval at which a receipt is polled: another process may write it.
+/// Interval at which a receipt is polled: another process may write it, and that a run has lost its driver is no event.
 const RECEIPT_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Drives runs, and lets people and programs at them.

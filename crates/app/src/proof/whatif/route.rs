@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use materia_contract::body::{MovedCursor, Parting, PartingKind, TakenEdge, TurnName, Way};
-use materia_contract::{Cause, Event, EventBody, NodeId, OfTurn, Outcome, TurnEnd};
+use materia_contract::{Cause, Event, EventBody, NodeId, Outcome};
+use materia_engine::views::TurnEnd;
 
 /// A turn of a route.
 pub(super) struct Step {
@@ -47,10 +48,11 @@ impl Reader {
                 };
                 self.steps.insert(event.seq, Step { seq: event.seq, name, way, after });
             }
-            EventBody::TurnCompleted(_) | EventBody::TurnFailed(_) => {
-                let end = event.body.of_turn().and_then(OfTurn::end);
-                if let Some(TurnEnd { turn, outcome, satisfied, .. }) = end {
-                    self.ends(turn, outcome, satisfied);
+            body @ (EventBody::TurnCompleted(_) | EventBody::TurnFailed(_)) => {
+                let Some(end) = TurnEnd::of(body) else { return };
+                self.ended = Some(end.turn);
+                if let Some(step) = self.steps.get_mut(&end.turn) {
+                    (step.way.outcome, step.way.satisfied) = (end.outcome, end.satisfied);
                 }
             }
             EventBody::TurnInterrupted(data) => {
@@ -74,14 +76,6 @@ impl Reader {
                 step.way.moved.push(MovedCursor { cursor, index });
             }
             _ => {}
-        }
-    }
-
-    fn ends(&mut self, turn: u64, outcome: Outcome, satisfied: Option<bool>) {
-        self.ended = Some(turn);
-        if let Some(step) = self.steps.get_mut(&turn) {
-            step.way.outcome = outcome;
-            step.way.satisfied = satisfied;
         }
     }
 

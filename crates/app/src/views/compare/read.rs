@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use materia_contract::body::{Compared, TurnSide};
-use materia_contract::time::millis_between;
-use materia_contract::{EdgeId, Event, EventBody, NodeId, OfTurn, Outcome, RunId};
+use materia_contract::{EdgeId, Event, EventBody, NodeId, RunId, Visit};
+use materia_engine::views::{TurnEnd, Visits};
 use materia_engine::{Unfolding, blocking, report};
 use serde_json::{Map, Value};
 
@@ -35,8 +35,6 @@ pub(super) struct TurnRead {
     pub(super) given: Words,
     pub(super) output: Words,
     pub(super) side: TurnSide,
-    /// The clock on the wall when it began.
-    began: i64,
 }
 
 /// A text that may be long: compared as a whole, kept in part.
@@ -75,12 +73,20 @@ pub(super) fn lineage(side: &Side<'_>) -> Result<Vec<(RunId, u64)>> {
     Ok(found)
 }
 
+/// What a turn said, and where it led.
+#[derive(Default)]
+struct Told {
+    given: Words,
+    output: Words,
+    to: Vec<String>,
+}
+
 /// Reads what a cast did behind an event.
 pub(super) fn cast(side: &Side<'_>, after: u64) -> Result<Read> {
-    let told = report(side.journal, side.id, &side.folders)?;
+    let report = report(side.journal, side.id, &side.folders)?;
     let mut unfolding = Unfolding::new(side.id.clone());
-    let mut turns: Vec<TurnRead> = Vec::new();
-    let mut places: BTreeMap<u64, usize> = BTreeMap::new();
+    let mut visits = Visits::behind(after);
+    let mut told: BTreeMap<u64, Told> = BTreeMap::new();
     let mut taken: BTreeMap<EdgeId, u64> = BTreeMap::new();
     let mut forked_from = None;
     let own = Own::of(side);
@@ -93,82 +99,42 @@ pub(super) fn cast(side: &Side<'_>, after: u64) -> Result<Read> {
         if event.seq <= after {
             continue;
         }
-        if let Some(turn) = began(&unfolding, &event, input.as_deref(), &own) {
-            places.insert(event.seq, turns.len());
-            turns.push(turn);
+        visits.note(&event);
+        if let EventBody::TurnStarted(started) = &event.body {
+            let given = match (&started.prompt, input) {
+                (Some(prompt), _) => Words::of(&own.left_out(prompt)),
+                (None, Some(input)) => Words::of(&own.left_out_of_input(&input)),
+                (None, None) => Words::default(),
+            };
+            told.insert(event.seq, Told { given, ..Told::default() });
         }
-        noted(&event, &mut turns, &places, &mut taken, &own);
-    }
-    Ok(Read {
-        head: compared(&told, forked_from),
-        turns,
-        taken,
-        state: own.left_out_of(told.state),
-    })
-}
-
-fn began(
-    unfolding: &Unfolding,
-    event: &Event,
-    input: Option<&Value>,
-    own: &Own<'_>,
-) -> Option<TurnRead> {
-    let (EventBody::TurnStarted(started), Some(socket)) = (&event.body, &event.node) else {
-        return None;
-    };
-    let plan = &unfolding.run().created()?.plan;
-    let given = match (&started.prompt, input) {
-        (Some(prompt), _) => Words::of(&own.left_out(prompt)),
-        (None, Some(input)) => Words::of(&own.left_out_of_input(input)),
-        (None, None) => Words::default(),
-    };
-    Some(TurnRead {
-        socket: socket.clone(),
-        materia: plan.nodes.get(socket).map(|node| node.materia.clone()).unwrap_or_default(),
-        item: started.item.clone(),
-        item_label: started.item_label.clone(),
-        given,
-        output: Words::default(),
-        side: TurnSide {
-            seq: event.seq,
-            outcome: Outcome::Running,
-            satisfied: None,
-            to: Vec::new(),
-            cost: None,
-            tokens: None,
-            duration_ms: None,
-        },
-        began: event.wall,
-    })
-}
-
-/// Notes what an event says of a turn, or which way it took.
-fn noted(
-    event: &Event,
-    turns: &mut [TurnRead],
-    places: &BTreeMap<u64, usize>,
-    taken: &mut BTreeMap<EdgeId, u64>,
-    own: &Own<'_>,
-) {
-    if let Some(end) = event.body.of_turn().and_then(OfTurn::end) {
-        let Some(turn) = places.get(&end.turn).and_then(|place| turns.get_mut(*place)) else {
-            return;
-        };
-        turn.side.outcome = end.outcome;
-        turn.side.satisfied = end.satisfied;
-        turn.side.duration_ms = Some(millis_between(turn.began, event.wall));
-        (turn.side.tokens, turn.side.cost) = (end.tokens(), end.cost());
-        if let Some(report) = end.report {
+        if let Some(TurnEnd { turn, report: Some(report), .. }) = TurnEnd::of(&event.body)
+            && let Some(turn) = told.get_mut(&turn)
+        {
             turn.output = Words::of(&own.left_out(&report.output));
         }
-    }
-    if let EventBody::RouteSelected(data) = &event.body {
-        if let Some(edge) = &data.edge_id {
-            *taken.entry(edge.clone()).or_default() += 1;
+        if let EventBody::RouteSelected(data) = &event.body {
+            if let Some(edge) = &data.edge_id {
+                *taken.entry(edge.clone()).or_default() += 1;
+            }
+            if let Some(turn) = data.turn.and_then(|turn| told.get_mut(&turn)) {
+                turn.to.push(data.to.clone());
+            }
         }
-        let place = data.turn.and_then(|turn| places.get(&turn));
-        if let Some(turn) = place.and_then(|place| turns.get_mut(*place)) {
-            turn.side.to.push(data.to.clone());
-        }
     }
+    let visits = unfolding.run().created().map(|created| visits.into_list(&created.plan));
+    let turns = visits.into_iter().flatten().map(|(seq, visit)| {
+        let Told { given, output, to } = told.remove(&seq).unwrap_or_default();
+        let Visit { socket, item, item_label, materia, .. } = visit;
+        let Visit { outcome, satisfied, cost, tokens, duration_ms, .. } = visit;
+        let side = TurnSide { seq, outcome, satisfied, to, cost, tokens, duration_ms };
+        let materia = materia.unwrap_or_default();
+        TurnRead { socket, materia, item, item_label, given, output, side }
+    });
+    Ok(Read {
+        turns: turns.collect(),
+        head: compared(&report, forked_from),
+        taken,
+        state: own.left_out_of(report.state),
+    })
 }

@@ -7,9 +7,7 @@ mod command;
 mod events;
 mod result;
 
-use super::{
-    Adapter, AdapterError, Ask, Capabilities, Home, Launch, Probe, Reader, StoredLogin, capability,
-};
+use super::{Home, Probe, Shipped, StoredLogin, capability};
 use crate::agents::failure::Voice;
 
 /// Texts of its error messages.
@@ -64,36 +62,19 @@ const HOME: Home = Home {
 };
 
 /// Claude Code.
-#[derive(Debug, Clone, Copy)]
-pub struct Claude;
-
-impl Adapter for Claude {
-    fn capabilities(&self) -> &'static Capabilities {
-        &capability::CLAUDE
-    }
-
-    fn launch(&self, ask: &Ask) -> Result<Launch, AdapterError> {
-        command::launch(ask)
-    }
-
-    fn reader(&self, ask: &Ask) -> Box<dyn Reader> {
-        Box::new(events::Stream::new(ask))
-    }
-
-    fn home(&self) -> Option<&'static Home> {
-        Some(&HOME)
-    }
-
-    fn probe(&self) -> Probe {
-        Probe {
-            program: "claude",
-            version: &["--version"],
-            login: None,
-            keys: &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
-            credentials: &[".claude/.credentials.json"],
-            install: "npm install -g @anthropic-ai/claude-code",
-            how_to_log_in: VOICE.log_in,
-            tested: "2.1.325",
-        }
-    }
-}
+pub static ADAPTER: Shipped = Shipped {
+    capabilities: &capability::CLAUDE,
+    launch: command::launch,
+    reader: |ask| Box::new(events::Stream::new(ask)),
+    home: &HOME,
+    probe: Probe {
+        program: "claude",
+        version: &["--version"],
+        login: None,
+        keys: &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
+        credentials: &[".claude/.credentials.json"],
+        install: "npm install -g @anthropic-ai/claude-code",
+        how_to_log_in: VOICE.log_in,
+        tested: "2.1.325",
+    },
+};

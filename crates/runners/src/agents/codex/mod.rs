@@ -9,9 +9,7 @@ mod schema;
 
 pub use schema::{strict, without_nulls};
 
-use super::{
-    Adapter, AdapterError, Ask, Capabilities, Home, Launch, Probe, Reader, StoredLogin, capability,
-};
+use super::{Home, Probe, Shipped, StoredLogin, capability};
 use crate::agents::failure::Voice;
 
 /// Texts of its error messages.
@@ -55,36 +53,19 @@ const HOME: Home = Home {
 };
 
 /// Codex.
-#[derive(Debug, Clone, Copy)]
-pub struct Codex;
-
-impl Adapter for Codex {
-    fn capabilities(&self) -> &'static Capabilities {
-        &capability::CODEX
-    }
-
-    fn launch(&self, ask: &Ask) -> Result<Launch, AdapterError> {
-        command::launch(ask)
-    }
-
-    fn reader(&self, ask: &Ask) -> Box<dyn Reader> {
-        Box::new(events::Stream::new(ask))
-    }
-
-    fn home(&self) -> Option<&'static Home> {
-        Some(&HOME)
-    }
-
-    fn probe(&self) -> Probe {
-        Probe {
-            program: "codex",
-            version: &["--version"],
-            login: Some(&["login", "status"]),
-            keys: &["CODEX_API_KEY", "OPENAI_API_KEY"],
-            credentials: &[".codex/auth.json"],
-            install: "npm install -g @openai/codex",
-            how_to_log_in: VOICE.log_in,
-            tested: "0.166.0",
-        }
-    }
-}
+pub static ADAPTER: Shipped = Shipped {
+    capabilities: &capability::CODEX,
+    launch: command::launch,
+    reader: |ask| Box::new(events::Stream::new(ask)),
+    home: &HOME,
+    probe: Probe {
+        program: "codex",
+        version: &["--version"],
+        login: Some(&["login", "status"]),
+        keys: &["CODEX_API_KEY", "OPENAI_API_KEY"],
+        credentials: &[".codex/auth.json"],
+        install: "npm install -g @openai/codex",
+        how_to_log_in: VOICE.log_in,
+        tested: "0.166.0",
+    },
+};

@@ -8,10 +8,7 @@ mod command;
 mod events;
 mod settings;
 
-use super::{
-    Adapter, AdapterError, Ask, Capabilities, Changed, Home, Launch, Probe, Reader, StoredLogin,
-    capability,
-};
+use super::{Changed, Home, Probe, Shipped, StoredLogin, capability};
 use crate::agents::failure::Voice;
 
 /// Texts of its error messages.
@@ -56,36 +53,19 @@ const HOME: Home = Home {
 };
 
 /// Gemini CLI.
-#[derive(Debug, Clone, Copy)]
-pub struct Gemini;
-
-impl Adapter for Gemini {
-    fn capabilities(&self) -> &'static Capabilities {
-        &capability::GEMINI
-    }
-
-    fn launch(&self, ask: &Ask) -> Result<Launch, AdapterError> {
-        command::launch(ask)
-    }
-
-    fn reader(&self, ask: &Ask) -> Box<dyn Reader> {
-        Box::new(events::Stream::new(ask))
-    }
-
-    fn home(&self) -> Option<&'static Home> {
-        Some(&HOME)
-    }
-
-    fn probe(&self) -> Probe {
-        Probe {
-            program: "gemini",
-            version: &["--version"],
-            login: None,
-            keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"],
-            credentials: &[".gemini/oauth_creds.json"],
-            install: "npm install -g @google/gemini-cli",
-            how_to_log_in: VOICE.log_in,
-            tested: "0.61.0",
-        }
-    }
-}
+pub static ADAPTER: Shipped = Shipped {
+    capabilities: &capability::GEMINI,
+    launch: command::launch,
+    reader: |ask| Box::new(events::Stream::new(ask)),
+    home: &HOME,
+    probe: Probe {
+        program: "gemini",
+        version: &["--version"],
+        login: None,
+        keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"],
+        credentials: &[".gemini/oauth_creds.json"],
+        install: "npm install -g @google/gemini-cli",
+        how_to_log_in: VOICE.log_in,
+        tested: "0.61.0",
+    },
+};

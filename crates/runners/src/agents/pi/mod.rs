@@ -6,9 +6,7 @@
 mod command;
 mod events;
 
-use super::{
-    Adapter, AdapterError, Ask, Capabilities, Home, Launch, Probe, Reader, StoredLogin, capability,
-};
+use super::{Home, Probe, Shipped, StoredLogin, capability};
 use crate::agents::failure::Voice;
 
 /// Texts of its error messages.
@@ -54,36 +52,19 @@ const HOME: Home = Home {
 };
 
 /// Pi.
-#[derive(Debug, Clone, Copy)]
-pub struct Pi;
-
-impl Adapter for Pi {
-    fn capabilities(&self) -> &'static Capabilities {
-        &capability::PI
-    }
-
-    fn launch(&self, ask: &Ask) -> Result<Launch, AdapterError> {
-        command::launch(ask)
-    }
-
-    fn reader(&self, ask: &Ask) -> Box<dyn Reader> {
-        Box::new(events::Stream::new(ask))
-    }
-
-    fn home(&self) -> Option<&'static Home> {
-        Some(&HOME)
-    }
-
-    fn probe(&self) -> Probe {
-        Probe {
-            program: "pi",
-            version: &["--version"],
-            login: None,
-            keys: &[],
-            credentials: &[".pi/agent/auth.json", ".pi/agent/models.json"],
-            install: "npm install -g @earendil-works/pi-coding-agent",
-            how_to_log_in: VOICE.log_in,
-            tested: "0.87.1",
-        }
-    }
-}
+pub static ADAPTER: Shipped = Shipped {
+    capabilities: &capability::PI,
+    launch: command::launch,
+    reader: |ask| Box::new(events::Stream::new(ask)),
+    home: &HOME,
+    probe: Probe {
+        program: "pi",
+        version: &["--version"],
+        login: None,
+        keys: &[],
+        credentials: &[".pi/agent/auth.json", ".pi/agent/models.json"],
+        install: "npm install -g @earendil-works/pi-coding-agent",
+        how_to_log_in: VOICE.log_in,
+        tested: "0.87.1",
+    },
+};

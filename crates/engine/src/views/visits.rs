@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use materia_contract::time::{Micros, millis_between};
 use materia_contract::{
-    Amount, Event, EventBody, NodeId, OfTurn, Outcome, Plan, TurnCompleted, TurnEnd, TurnStarted,
-    Visit, end_of,
+    Amount, Event, EventBody, NodeId, Outcome, Plan, TurnCompleted, Visit, end_of,
 };
 use serde::{Deserialize, Serialize};
 
+use super::TurnEnd;
 use crate::{Chapter, Snapshot};
 
 /// How much of a reason is kept, in characters.
@@ -16,7 +16,7 @@ const REASON_CHARS_MAX: usize = 300;
 
 /// Turns that started behind a place, and ends of earlier ones.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Visits {
+pub struct Visits {
     /// The place after which this begins: the place of a snapshot, or 0.
     after: u64,
     list: Vec<Started>,
@@ -69,7 +69,7 @@ struct End {
 }
 
 impl End {
-    fn new(end: TurnEnd<'_>, wall: Micros, reason: Option<String>, refused: bool) -> Self {
+    fn new(end: &TurnEnd<'_>, wall: Micros, reason: Option<String>, refused: bool) -> Self {
         let (outcome, satisfied) = (end.outcome, end.satisfied);
         let (tokens, cost) = (end.tokens(), end.cost());
         Self { outcome, wall, satisfied, reason, tokens, cost, refused }
@@ -78,11 +78,13 @@ impl End {
 
 impl Visits {
     /// Begins behind a place.
-    pub(crate) fn behind(after: u64) -> Self {
+    #[must_use]
+    pub fn behind(after: u64) -> Self {
         Self { after, ..Self::default() }
     }
 
-    pub(crate) fn note(&mut self, event: &Event) {
+    /// Notes the next event.
+    pub fn note(&mut self, event: &Event) {
         let began = match (&event.body, self.span) {
             // Events that a fork shares with another run happened before the fork began.
             (EventBody::RunCreated(created), _) => {
@@ -97,48 +99,21 @@ impl Visits {
         {
             self.refused = Refused::Next(node.clone());
         }
-        let Some(step) = event.body.of_turn() else { return };
-        if let OfTurn::Started(data) = step {
-            self.began(event, data);
+        if let (EventBody::TurnStarted(data), Some(socket)) = (&event.body, &event.node) {
+            if self.refused == Refused::Next(socket.clone()) {
+                self.refused = Refused::Turn(event.seq);
+            }
+            let item = data.item.clone().map(|item| (item, data.item_label.clone()));
+            let attempt = (data.visit, data.attempt);
+            self.start(Started::new(event.seq, event.wall, socket.clone(), attempt, item));
         }
-        if let OfTurn::Completed(_) = step
-            && let Some(node) = &event.node
-        {
-            self.answers.insert(node.clone(), event.seq);
+        let Some(end) = TurnEnd::of(&event.body) else { return };
+        let (mut reason, mut refused) = (end.failure.map(|(_, message)| cut(message)), false);
+        if let EventBody::TurnCompleted(data) = &event.body {
+            self.answers.extend(event.node.clone().map(|node| (node, event.seq)));
+            (reason, refused) = (why_not(data), self.refused == Refused::Turn(end.turn));
         }
-        if let Some(end) = step.end() {
-            let reason = match step {
-                OfTurn::Completed(data) => why_not(data),
-                OfTurn::Failed(data) => Some(cut(&data.message)),
-                OfTurn::Started(_) | OfTurn::Interrupted(_) => None,
-            };
-            let completed = end.outcome == Outcome::Completed;
-            let refused = completed && self.refused == Refused::Turn(end.turn);
-            self.end(end.turn, End::new(end, event.wall, reason, refused));
-        }
-    }
-
-    fn began(&mut self, event: &Event, data: &TurnStarted) {
-        let Some(socket) = event.node.clone() else { return };
-        if self.refused == Refused::Next(socket.clone()) {
-            self.refused = Refused::Turn(event.seq);
-        }
-        let visit = Visit {
-            socket,
-            visit: data.visit,
-            attempt: data.attempt,
-            item: data.item.clone(),
-            item_label: data.item_label.clone(),
-            outcome: Outcome::Running,
-            materia: None,
-            satisfied: None,
-            reason: None,
-            duration_ms: None,
-            tokens: None,
-            cost: None,
-            refused: false,
-        };
-        self.start(Started { seq: event.seq, wall: event.wall, visit });
+        self.end(end.turn, End::new(&end, event.wall, reason, refused));
     }
 
     fn start(&mut self, started: Started) {
@@ -155,9 +130,12 @@ impl Visits {
         }
     }
 
-    /// Every attempt, in the order they started.
-    pub(crate) fn into_list(self) -> Vec<Visit> {
-        self.list.into_iter().map(|started| started.visit).collect()
+    /// Every attempt with the event that started it, in the order they started.
+    pub fn into_list(self, plan: &Plan) -> impl Iterator<Item = (u64, Visit)> {
+        self.list.into_iter().map(|Started { seq, visit, .. }| {
+            let materia = plan.nodes.get(&visit.socket).map(|node| node.materia.clone());
+            (seq, Visit { materia, ..visit })
+        })
     }
 
     /// When the run began, and its newest event, by the wall.
@@ -214,25 +192,8 @@ impl Visits {
                 visits.end(turn, end);
             }
             for Row(seq, wall, node, visit, attempt, item, end) in rows {
-                let (socket, of) = plan.nodes.get_index(node)?;
-                let (item, item_label) =
-                    item.map_or((None, None), |(key, label)| (Some(key), label));
-                let visit = Visit {
-                    socket: socket.clone(),
-                    visit,
-                    attempt,
-                    item,
-                    item_label,
-                    outcome: Outcome::Running,
-                    materia: Some(of.materia.clone()),
-                    satisfied: None,
-                    reason: None,
-                    duration_ms: None,
-                    tokens: None,
-                    cost: None,
-                    refused: false,
-                };
-                let mut started = Started { seq, wall, visit };
+                let (socket, _) = plan.nodes.get_index(node)?;
+                let mut started = Started::new(seq, wall, socket.clone(), (visit, attempt), item);
                 if let Some(end) = end {
                     started.end(end);
                 }
@@ -251,6 +212,32 @@ impl Visits {
 }
 
 impl Started {
+    fn new(
+        seq: u64,
+        wall: Micros,
+        socket: NodeId,
+        (visit, attempt): (u32, u32),
+        item: Option<(String, Option<String>)>,
+    ) -> Self {
+        let (item, item_label) = item.map_or((None, None), |(key, label)| (Some(key), label));
+        let visit = Visit {
+            socket,
+            visit,
+            attempt,
+            item,
+            item_label,
+            outcome: Outcome::Running,
+            materia: None,
+            satisfied: None,
+            reason: None,
+            duration_ms: None,
+            tokens: None,
+            cost: None,
+            refused: false,
+        };
+        Self { seq, wall, visit }
+    }
+
     fn end(&mut self, end: End) {
         let End { outcome, wall, satisfied, reason, tokens, cost, refused } = end;
         let took = millis_between(self.wall, wall);
