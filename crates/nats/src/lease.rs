@@ -66,15 +66,12 @@ pub(crate) async fn holder(connection: &Connection, run: &RunId) -> Result<Optio
 
 /// The runs that are driven now.
 pub(crate) async fn held(connection: &Connection) -> Result<Vec<RunId>, Fault> {
-    let all = connection.lease_key(">");
+    let keys = connection.subjects(&connection.leases, &connection.lease_key(">")).await?;
     let prefix = connection.lease_key("");
-    let mut from = 1;
-    let mut runs = Vec::new();
-    while let Some(message) = connection.next(&connection.leases, &all, from).await? {
-        from = message.sequence + 1;
-        let run = message.subject.strip_prefix(&prefix).and_then(|run| RunId::parse(run).ok());
-        runs.extend(run.filter(|_| held_in(&message).is_some()));
-    }
+    let run = |(key, _): (String, usize)| RunId::parse(key.strip_prefix(&prefix)?).ok();
+    let leases = revisions(connection, keys.into_iter().filter_map(run).collect()).await?;
+    let mut runs: Vec<RunId> =
+        leases.into_iter().filter_map(|(run, lease)| lease.map(|_| run)).collect();
     runs.sort();
     Ok(runs)
 }
