@@ -29,7 +29,10 @@ export function Review({ store, state, onClose }: { store: EditorStore; state: E
     () => (cleared ? without(state.text, subject.name) : state.text),
     [cleared, state.text, subject.name],
   );
-  const { data: found, error: unread } = useQuery({ queryKey: ["diff", base, text], queryFn: () => diff(base, text) });
+  const { data: found, error: unread } = useQuery({
+    queryKey: ["diff", base, text],
+    queryFn: ({ signal }) => diff(base, text, signal),
+  });
   const [refused, setError] = useState<unknown>(null);
   const error = refused ?? unread;
   const [typed, setTyped] = useState("");
@@ -189,9 +192,9 @@ function useNewRuns(state: EditorState): string[] | null {
   const { project, file, text, base, subject } = state;
   const { data } = useQuery({
     queryKey: ["runs", project, file, text, base, subject],
-    queryFn: async () => {
+    queryFn: async ({ signal }) => {
       const planOf = (one: string) =>
-        check(project, { [file]: one }, subject.kind === "loadout" ? subject.name : null).then(
+        check(project, { [file]: one }, subject.kind === "loadout" ? subject.name : null, signal).then(
           (answer) => answer.plan ?? null,
           () => null,
         );
