@@ -41,6 +41,7 @@ export default defineConfig({
     alias: [{ find: /^\.\/elk-engine$/, replacement: join(import.meta.dirname, "src/testing/elk-engine.ts") }],
     css: { include: /.+/, modules: { classNameStrategy: "non-scoped" } },
     include: ["src/**/*.test.{ts,tsx}"],
+    testTimeout: 60_000,
   },
 });
 

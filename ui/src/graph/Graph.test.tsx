@@ -61,7 +61,7 @@ test("a line is a button with its ends in its name, and says how often it was ta
   fireEvent.keyDown(line, { key: "Enter" });
   fireEvent.click(line);
   expect(onLine.mock.calls).toEqual([["Socket-3->Socket-2"], ["Socket-3->Socket-2"]]);
-  expect(screen.getByText("1 of 3")).toBeDefined();
+  expect(screen.getByText("1 of 3 for Greet in French")).toBeDefined();
 });
 
 test("a loop has its items with their states, and can be held at one", async () => {

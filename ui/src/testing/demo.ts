@@ -26,7 +26,16 @@ export function viewAt(seq: number, more: Partial<CastView> = {}): CastView {
   if (!plan || created?.type !== "run.created") throw new Error("the cast has no plan");
   return {
     ...demo.report,
-    ...{ castId: "demo", status, usage, plan, planHash: created.data.planHash, graph: demo.graph, lastSeq: seq, at: seq },
+    ...{
+      castId: "demo",
+      status,
+      usage,
+      plan,
+      planHash: created.data.planHash,
+      graph: demo.graph,
+      lastSeq: seq,
+      at: seq,
+    },
     ...{ project: "p", driven: status === "running", pace: state.pace, globalMode: state.globalMode, budget: {} },
     ...{ sockets: [], edges: [], loops: [], next: [], waiting: state.waiting },
     ...more,

@@ -1,6 +1,6 @@
 // Components as they are drawn with a server: answers by address, and every request that was made.
 import { QueryClientProvider } from "@tanstack/react-query";
-import { render } from "@testing-library/react";
+import { configure, render } from "@testing-library/react";
 import type { ReactNode } from "react";
 import { vi } from "vitest";
 import type { Problem } from "../api/generated";
@@ -74,6 +74,8 @@ export function openAt(address: string): void {
 /** What was sent, without reads. */
 export const sentOf = (asked: Asked[]) => asked.filter((one) => one.method !== "GET");
 
+// A machine that is busy takes longer; a test waits for what it expects, not for a time.
+configure({ asyncUtilTimeout: 15_000 });
 // What is asked when a test is over goes nowhere.
 globalThis.fetch = () => new Promise(() => {});
 // The document of these tests has no popovers: here a button opens and closes the one that it names.

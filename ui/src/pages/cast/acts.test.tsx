@@ -123,7 +123,5 @@ test("a budget takes numbers only; what is left empty does not change", async ()
   fireEvent.change(screen.getByLabelText("Turns"), { target: { value: "2o0" } });
   fireEvent.click(confirm());
   await waitFor(() => expect(onDone).toHaveBeenCalledOnce());
-  expect(bodies()).toEqual([
-    { do: "budget", budget: { maxTurns: 20, maxCost: null, maxTokens: null }, actor: "page" },
-  ]);
+  expect(bodies()).toEqual([{ do: "budget", budget: { maxTurns: 20, maxCost: null, maxTokens: null }, actor: "page" }]);
 });

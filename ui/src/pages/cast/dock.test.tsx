@@ -6,6 +6,7 @@ import { loadedStore, serveDemo, stateAt } from "../../testing/demo";
 import { type Asked, drawn, openAt } from "../../testing/served";
 import { everythingSeen } from "../../testing/sizes";
 import { Dock } from "./Dock";
+import type { DockProps } from "./props";
 
 const END = 80;
 let asked: Asked[];
@@ -20,17 +21,17 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
+function Page(props: Omit<DockProps, "search" | "change">) {
+  const [search, change] = useSearch();
+  return <Dock {...props} search={search} change={change} />;
+}
 async function opened(search = "") {
   openAt(`/casts/demo${search}`);
   asked = serveDemo(END);
   const store = await loadedStore();
   const state = stateAt(END);
   const target = { castId: "demo", project: "p" };
-  function Page() {
-    const [search, change] = useSearch();
-    return <Dock {...{ store, state, search, change, target, onSelect }} past={false} now={0} />;
-  }
-  drawn(<Page />);
+  drawn(<Page {...{ store, state, target, onSelect }} past={false} now={0} />);
   await screen.findByRole("tablist", { name: "Dock" });
 }
 const tab = (name: RegExp) => screen.getByRole("tab", { name });
