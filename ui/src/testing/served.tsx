@@ -55,7 +55,7 @@ export function serve(answers: Answers): Asked[] {
     if (value === undefined) {
       return refusal(404, "resolution", asked.path);
     }
-    return value instanceof Response ? value : Response.json(value);
+    return value instanceof Response ? value.clone() : Response.json(value);
   };
   vi.stubGlobal("fetch", answer);
   return all;
