@@ -1,22 +1,25 @@
 // @vitest-environment happy-dom
 import { act, cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { afterEach, expect, test } from "vitest";
-import type { CastSummary, InboxItem } from "./api/generated";
+import type { InboxItem } from "./api/generated";
 import { App } from "./app";
 import { useLive } from "./shared/live-state";
-import { project } from "./testing/demo";
+import { project, summary } from "./testing/demo";
 import { drawn, openAt, refusal, serve } from "./testing/served";
 
 afterEach(cleanup);
 
-const cast: CastSummary = {
-  ...{ castId: "c1", status: "completed", loadout: "Demo", request: "Greet people", project: "p", driven: false },
-  ...{ startedAt: new Date().toISOString(), updatedAt: new Date().toISOString(), lastSeq: 9 },
-  usage: { turns: 3, tokens: 1200, cost: 0.5 },
-};
+const now = new Date().toISOString();
+const cast = summary("c1", "Greet people", { startedAt: now, usage: { turns: 3, tokens: 1200, cost: 0.5 } });
 const waits: InboxItem = {
-  ...{ project: "p", castId: "c1", loadout: "Demo", request: "Greet people", reason: "manual", message: "waits" },
-  ...{ since: "2026-11-15T12:00:00Z", next: [] },
+  project: "p",
+  castId: "c1",
+  loadout: "Demo",
+  request: "Greet people",
+  reason: "manual",
+  message: "waits",
+  since: "2026-11-15T12:00:00Z",
+  next: [],
 };
 const answers = {
   "/projects": { items: [project] },

@@ -1,8 +1,7 @@
 // @vitest-environment happy-dom
 import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, expect, test, vi } from "vitest";
-import type { CastSummary } from "../api/generated";
-import { loadedStore, serveDemo } from "../testing/demo";
+import { listed, loadedStore, serveDemo, summary } from "../testing/demo";
 import { drawn, openAt } from "../testing/served";
 import { watch } from "./live";
 import { useLive } from "./live-state";
@@ -10,14 +9,10 @@ import { Palette } from "./Palette";
 
 afterEach(cleanup);
 
-const cast: CastSummary = {
-  ...{ castId: "c1", status: "failed", loadout: "Pair", request: "Mend the parser", project: "p", driven: false },
-  ...{ startedAt: "2026-11-15T11:00:00Z", updatedAt: "2026-11-15T11:05:00Z", lastSeq: 9 },
-  usage: { turns: 3, tokens: 1200 },
-};
+const cast = summary("c1", "Mend the parser", { status: "failed", loadout: "Pair" });
 function opened() {
   const onClose = vi.fn();
-  useLive.setState({ casts: new Map([["p/c1", cast]]) });
+  useLive.setState({ casts: listed(cast) });
   drawn(<Palette onClose={onClose} />);
   return { onClose, field: screen.getByRole("textbox") };
 }

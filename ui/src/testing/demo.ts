@@ -2,10 +2,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { field } from "../api/events";
-import type { CastView, EventLine, Grid, ProjectItem, TurnView } from "../api/generated";
+import type { CastSummary, CastView, EventLine, Grid, ProjectItem, TurnView } from "../api/generated";
 import { fold } from "../fold/fold";
 import { emptyState } from "../fold/state";
 import { CastStore } from "../shared/cast-store";
+import { keyOf } from "../shared/live";
 import { type Asked, serve } from "./served";
 
 const file = join(import.meta.dirname, "demo.json");
@@ -16,6 +17,24 @@ export const demo = JSON.parse(readFileSync(file, "utf8")) as {
 };
 
 export const project: ProjectItem = { id: "p", dir: "/home/ada/greet", name: "greet" };
+/** A cast as the list has it. */
+export const summary = (castId: string, request: string, part: Partial<CastSummary> = {}): CastSummary => ({
+  castId,
+  request,
+  status: "completed",
+  loadout: "Demo",
+  project: "p",
+  driven: false,
+  lastSeq: 9,
+  startedAt: "2026-11-15T11:00:00Z",
+  updatedAt: "2026-11-15T11:05:00Z",
+  usage: { turns: 3, tokens: 1200 },
+  ...part,
+});
+
+/** The list of casts, as the stream has told it. */
+export const listed = (...casts: CastSummary[]) => new Map(casts.map((cast) => [keyOf(cast), cast]));
+
 export const stateAt = (seq: number) => fold(emptyState("demo"), demo.events.slice(0, seq));
 
 /** The view of the cast as of an event. */
@@ -36,8 +55,16 @@ export function viewAt(seq: number, more: Partial<CastView> = {}): CastView {
       lastSeq: seq,
       at: seq,
     },
-    ...{ project: "p", driven: status === "running", pace: state.pace, globalMode: state.globalMode, budget: {} },
-    ...{ sockets: [], edges: [], loops: [], next: [], waiting: state.waiting },
+    project: "p",
+    driven: status === "running",
+    pace: state.pace,
+    globalMode: state.globalMode,
+    budget: {},
+    sockets: [],
+    edges: [],
+    loops: [],
+    next: [],
+    waiting: state.waiting,
     ...more,
   };
 }
@@ -49,9 +76,23 @@ export function turnView(seq: number): TurnView {
   if (begun?.type !== "turn.started") throw new Error(`event ${seq} begins no turn`);
   const { visit, attempt, item = null, itemLabel = null, prompt = null, input = null, layers = [] } = begun.data;
   return {
-    ...{ seq, endSeq: ended?.seq ?? null, socket: begun.nodeId ?? "", materia: "", visit, attempt, item, itemLabel },
-    ...{ outcome: ended ? "completed" : "running", startedAt: begun.wallTime, prompt, layers, input },
-    ...{ output: field(ended, "output") ?? null, parsed: null, consumed: begun.data.consumed, artifacts: [] },
+    seq,
+    endSeq: ended?.seq ?? null,
+    socket: begun.nodeId ?? "",
+    materia: "",
+    visit,
+    attempt,
+    item,
+    itemLabel,
+    outcome: ended ? "completed" : "running",
+    startedAt: begun.wallTime,
+    prompt,
+    layers,
+    input,
+    output: field(ended, "output") ?? null,
+    parsed: null,
+    consumed: begun.data.consumed,
+    artifacts: [],
   };
 }
 

@@ -10,7 +10,12 @@ import { Broken, Viewer } from "./Viewer";
 
 const turns = demo.events.flatMap((event) => (event.type === "turn.started" ? [event.seq] : []));
 const file: Exported = {
-  ...{ version: 1, cast: viewAt(80), events: demo.events, whys: {}, files: [], stateHash: "ab".repeat(32) },
+  version: 1,
+  cast: viewAt(80),
+  events: demo.events,
+  whys: {},
+  files: [],
+  stateHash: "ab".repeat(32),
   turns: Object.fromEntries(turns.map((seq) => [seq, turnView(seq)])),
   cost: { usage: demo.report.usage, budget: {}, bySocket: [], byItem: [] },
   writtenBy: "materia 0.1.0",

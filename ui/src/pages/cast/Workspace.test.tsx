@@ -9,8 +9,14 @@ import { WorkspaceTab } from "./Workspace";
 afterEach(cleanup);
 
 const workspace: WorkspaceBody = {
-  ...{ castId: "demo", kind: "worktree", checkout: "/tmp/w", base: "abcdef0123456789", branch: "materia/demo" },
-  ...{ published: "fedcba", merged: false, commits: [{ id: "0123456789", subject: "Greet in French" }] },
+  castId: "demo",
+  kind: "worktree",
+  checkout: "/tmp/w",
+  base: "abcdef0123456789",
+  branch: "materia/demo",
+  published: "fedcba",
+  merged: false,
+  commits: [{ id: "0123456789", subject: "Greet in French" }],
   files: [{ path: "greet.sh", added: 3, removed: 1 }],
 };
 const changes: WorkspaceDiff = {

@@ -1,24 +1,19 @@
 // @vitest-environment happy-dom
 import { cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { afterEach, expect, test } from "vitest";
-import type { CastSummary, Catalog, DemoView, Health, LoadoutView } from "../../api/generated";
+import type { Catalog, DemoView, Health, LoadoutView } from "../../api/generated";
 import { loadCasts } from "../../shared/live";
-import { demo, project } from "../../testing/demo";
+import { demo, project, summary } from "../../testing/demo";
 import { type Asked, drawn, openAt, refusal, sentOf, serve } from "../../testing/served";
 import { Casts } from ".";
 
 afterEach(cleanup);
 
-const cast = (castId: string, request: string, part: Partial<CastSummary> = {}): CastSummary => ({
-  ...{ castId, request, status: "completed", loadout: "Demo", project: "p", driven: false, lastSeq: 9 },
-  ...{ startedAt: "2026-11-15T11:00:00Z", updatedAt: "2026-11-15T11:05:00Z", usage: { turns: 3, tokens: 1200 } },
-  ...part,
-});
 const casts = [
-  cast("a", "Greet people"),
-  cast("b", "Mend the parser", { status: "failed", loadout: "Pair" }),
-  cast("c", "Merge it", { status: "waiting", waiting: { reason: "approval", message: "`merge` asks" } }),
-  cast("d", "Describe it", { status: "running", driven: true }),
+  summary("a", "Greet people"),
+  summary("b", "Mend the parser", { status: "failed", loadout: "Pair" }),
+  summary("c", "Merge it", { status: "waiting", waiting: { reason: "approval", message: "`merge` asks" } }),
+  summary("d", "Describe it", { status: "running", driven: true }),
 ];
 async function opened(search = "", answers: Record<string, unknown> = {}) {
   openAt(`/casts${search}`);
@@ -50,7 +45,7 @@ test("filters narrow the list, are in the address, and can be taken back", async
 });
 
 test("the server searches all casts, once somebody stops typing", async () => {
-  const old = cast("z", "Long ago", { status: "failed" });
+  const old = summary("z", "Long ago", { status: "failed" });
   const answer = ({ search }: Asked) => ({ items: search.get("text") ? [old] : casts });
   const asked = await opened("", { "/casts": answer });
   fireEvent.keyDown(document.body, { key: "/" });
@@ -74,7 +69,7 @@ test("two casts are chosen and compared; a third takes the place of the first", 
 });
 
 test("older casts are read when they are asked for", async () => {
-  const older = cast("old", "Before");
+  const older = summary("old", "Before");
   const page = ({ search }: Asked) => (search.get("cursor") ? { items: [older] } : { items: casts, next: "n2" });
   await opened("", { "/casts": page });
   fireEvent.click(screen.getByRole("button", { name: "Show older casts" }));
@@ -99,17 +94,35 @@ test("filters are kept as a view under a name, shown again, and removed", async 
 const agents: Health = {
   agents: [
     {
-      ...{ name: "claude", label: "Claude", installed: false, testedWith: "2", missing: "npm i -g claude" },
+      name: "claude",
+      label: "Claude",
+      installed: false,
+      testedWith: "2",
+      missing: "npm i -g claude",
       capabilities: {
-        ...{ name: "claude", label: "Claude", resume: true, chosenSession: true, schema: "checked", readOnly: "tools" },
-        ...{ noTools: true, toolList: true, deltas: true, tokens: true, cost: true },
+        name: "claude",
+        label: "Claude",
+        resume: true,
+        chosenSession: true,
+        schema: "checked",
+        readOnly: "tools",
+        noTools: true,
+        toolList: true,
+        deltas: true,
+        tokens: true,
+        cost: true,
       },
     },
   ],
   sandbox: { landlock: 0, planning: "unavailable" },
 };
 const picture: LoadoutView = {
-  ...{ name: "Demo", graph: demo.graph, findings: [], mayWrite: true, workspace: "project", beside: [] },
+  name: "Demo",
+  graph: demo.graph,
+  findings: [],
+  mayWrite: true,
+  workspace: "project",
+  beside: [],
 };
 const first = {
   "/casts": { items: [] },
@@ -120,7 +133,7 @@ const first = {
 };
 
 test("before the first cast the demo is offered, with its graph and what is missing here", async () => {
-  const answer = ({ method }: Asked) => (method === "POST" ? cast("made", "Demo") : { available: true });
+  const answer = ({ method }: Asked) => (method === "POST" ? summary("made", "Demo") : { available: true });
   const asked = await opened("", { ...first, "/demo": answer });
   await screen.findByRole("img", { name: "The graph of the demo" });
   const missing = within(await screen.findByRole("region", { name: "Agents" }));

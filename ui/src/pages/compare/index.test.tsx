@@ -11,14 +11,25 @@ afterEach(cleanup);
 const usage = { turns: 12, tokens: 1000, cost: 1 };
 const side = (castId: string): Compared => ({ castId, loadout: "Demo", request: "Greet", status: "completed", usage });
 const turn = (part: Partial<ComparedTurn>): ComparedTurn => ({
-  ...{ socket: "Socket-2", materia: "Build", item: "WI-1", itemLabel: "Greet by name", attempt: 1, verdict: "same" },
-  ...{ a: { seq: 12, outcome: "completed" }, b: { seq: 12, outcome: "completed" }, ...part },
+  socket: "Socket-2",
+  materia: "Build",
+  item: "WI-1",
+  itemLabel: "Greet by name",
+  attempt: 1,
+  verdict: "same",
+  a: { seq: 12, outcome: "completed" },
+  b: { seq: 12, outcome: "completed" },
+  ...part,
 });
 const rows: ComparedTurn[] = [
   turn({}),
   turn({
-    ...{ item: "WI-2", itemLabel: "Greet in French", verdict: "differs", differs: ["output"] },
-    ...{ a: { seq: 31, outcome: "completed" }, b: { seq: 31, outcome: "completed" } },
+    item: "WI-2",
+    itemLabel: "Greet in French",
+    verdict: "differs",
+    differs: ["output"],
+    a: { seq: 31, outcome: "completed" },
+    b: { seq: 31, outcome: "completed" },
     output: { a: "It says Bonjour.", b: "It says Salut." },
   }),
   turn({
@@ -32,7 +43,10 @@ const rows: ComparedTurn[] = [
 ];
 const both = { a: 1, b: 2 };
 const comparison: Comparison = {
-  ...{ a: side("a"), b: { ...side("b"), forkedFrom: "a" }, forkedAt: 8, rows },
+  a: side("a"),
+  b: { ...side("b"), forkedFrom: "a" },
+  forkedAt: 8,
+  rows,
   routes: [{ edge: "Socket-3->Socket-2", a: 1, b: 2 }],
   variables: [{ path: "greeting", a: "Bonjour", b: "Salut" }],
   totals: { turns: both, tokens: both, cost: both, durationMs: both },

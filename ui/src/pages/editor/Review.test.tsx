@@ -1,8 +1,9 @@
 // @vitest-environment happy-dom
 import { cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { afterEach, expect, test } from "vitest";
-import type { CastSummary, CheckBody, ConfigFile, Difference, Findings, SaveBody } from "../../api/generated";
+import type { CheckBody, ConfigFile, Difference, Findings, SaveBody } from "../../api/generated";
 import { useLive } from "../../shared/live-state";
+import { listed, summary } from "../../testing/demo";
 import { openEditor, text } from "../../testing/editor";
 import { type Asked, refusal } from "../../testing/served";
 
@@ -29,12 +30,8 @@ const savedText = (asked: Asked[]) =>
 const savesOf = (asked: Asked[]) => asked.filter((one) => one.path === FILE);
 
 test("what changes is counted and named, with whom it concerns", async () => {
-  const cast: CastSummary = {
-    ...{ castId: "c1", status: "running", loadout: "Demo", request: "Greet", project: "p", driven: true, lastSeq: 9 },
-    ...{ startedAt: "2026-11-15T11:00:00Z", updatedAt: "2026-11-15T11:05:00Z", usage: { turns: 3, tokens: 1200 } },
-  };
   const { sheet } = await reviewed();
-  useLive.setState({ casts: new Map([["p/c1", cast]]) });
+  useLive.setState({ casts: listed(summary("c1", "Greet", { status: "running", driven: true })) });
   expect((await sheet.findByText("0 added, 1 removed, 1 changed")).dataset.testid).toBe("counts");
   expect(sheet.getAllByTestId("change").map((one) => one.textContent)).toEqual([
     "Socket-3 of Demo",

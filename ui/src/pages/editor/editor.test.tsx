@@ -150,8 +150,14 @@ test("a shipped loadout stays as it is, and says how it can be changed", async (
 test("a draft that was kept is opened again with its changes", async () => {
   const id = draftId({ kind: "loadout", name: "Demo" });
   const draft: Draft = {
-    ...{ id, layer: "project", file: "materia.json", base: "h0", text: text.replace('"Build it"', '"Build one"') },
-    ...{ history: null, version: 3, updatedAt: "2026-11-15T12:00:00Z" },
+    id,
+    layer: "project",
+    file: "materia.json",
+    base: "h0",
+    text: text.replace('"Build it"', '"Build one"'),
+    history: null,
+    version: 3,
+    updatedAt: "2026-11-15T12:00:00Z",
   };
   await openEditor("", { "/drafts": { items: [{ ...draft, bytes: 9 }] }, [`/drafts/${id}`]: draft });
   expect(screen.getByTestId("save-state").textContent).toContain("Draft");

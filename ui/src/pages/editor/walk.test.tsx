@@ -3,7 +3,7 @@ import { cleanup, fireEvent, screen, waitFor, within } from "@testing-library/re
 import { afterEach, expect, test } from "vitest";
 import type { Choices, ExploreView, LinkView, Walk, WalkBody } from "../../api/generated";
 import { useLive } from "../../shared/live-state";
-import { demo } from "../../testing/demo";
+import { demo, listed, summary } from "../../testing/demo";
 import { openEditor } from "../../testing/editor";
 import { type Asked, refusal } from "../../testing/served";
 
@@ -36,18 +36,7 @@ test("a walk asks what a socket answers, and shows where that leads", async () =
 test("an earlier cast is followed with its choices", async () => {
   const choices: Choices = { loadout: "Demo", choices: [{ socket: "Socket-3", outcome: "satisfied" }] };
   await openEditor("?drawer=simulate", { "/simulate": walked, "/casts/c1/choices": choices });
-  useLive.setState({
-    casts: new Map([
-      [
-        "p/c1",
-        {
-          ...{ castId: "c1", status: "completed", loadout: "Demo", request: "Greet", project: "p", driven: false },
-          ...{ startedAt: "2026-11-15T11:00:00Z", updatedAt: "2026-11-15T11:05:00Z", lastSeq: 9 },
-          usage: { turns: 3, tokens: 1200 },
-        },
-      ],
-    ]),
-  });
+  useLive.setState({ casts: listed(summary("c1", "Greet")) });
   fireEvent.change(await screen.findByRole("combobox", { name: "Follow an earlier cast" }), {
     target: { value: "c1" },
   });
@@ -63,7 +52,13 @@ test("a walk that the server refuses says why, and nothing can be saved", async 
 const history = { steps: 2, end: "fails", visits: ["Socket-1"], script: { turns: {} }, plays: true };
 const explored: ExploreView = {
   explored: {
-    ...{ loadout: "Demo", items: [2], complete: true, states: 12, ends: {}, unreachedSockets: [], unreachedEdges: [] },
+    loadout: "Demo",
+    items: [2],
+    complete: true,
+    states: 12,
+    ends: {},
+    unreachedSockets: [],
+    unreachedEdges: [],
     findings: [{ kind: "stuck", message: "`Socket-2` waits for ever", socket: "Socket-2", history }],
     notes: [],
   },

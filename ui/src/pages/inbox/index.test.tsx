@@ -9,11 +9,23 @@ import { Inbox } from ".";
 afterEach(cleanup);
 
 const item = (castId: string, reason: string, part: Partial<InboxItem> = {}): InboxItem => ({
-  ...{ project: "p", castId, loadout: "Demo", request: `Request of ${castId}`, reason, message: `${castId} waits` },
-  ...{ node: "Socket-2", since: "2026-11-15T12:00:00Z", next: [], ...part },
+  project: "p",
+  castId,
+  loadout: "Demo",
+  request: `Request of ${castId}`,
+  reason,
+  message: `${castId} waits`,
+  node: "Socket-2",
+  since: "2026-11-15T12:00:00Z",
+  next: [],
+  ...part,
 });
 const approval = {
-  ...{ hash: "abcdef0123456789", runs: "runs git", argv: ["git", "push"], inputs: [], writes: "the project" },
+  hash: "abcdef0123456789",
+  runs: "runs git",
+  argv: ["git", "push"],
+  inputs: [],
+  writes: "the project",
   routes: false,
 };
 /** What the server answers about the casts that wait. */

@@ -9,12 +9,18 @@ import { Launch } from ".";
 afterEach(cleanup);
 
 const item = (name: string, part: Partial<CatalogItem> = {}): CatalogItem => ({
-  ...{ name, layer: "project", file: "materia.json" },
+  name,
+  layer: "project",
+  file: "materia.json",
   ...part,
 });
 const loadouts: Catalog = { items: [item("Pair"), item("Demo", { active: true, description: "Three items" })] };
 const view = (name: string): LoadoutView => ({
-  ...{ name, graph: demo.graph, findings: [], mayWrite: true, workspace: "project" },
+  name,
+  graph: demo.graph,
+  findings: [],
+  mayWrite: true,
+  workspace: "project",
   beside: name === "Pair" ? [{ castId: "c9", mayWrite: true }] : [],
 });
 function opened(search = "?new=1", more: Record<string, unknown> = {}) {
@@ -60,7 +66,11 @@ test("a cast is started with what was chosen, once, and its page opens", async (
   await waitFor(() => expect(location.pathname).toBe("/casts/made"));
   expect(bodies(asked)).toEqual([
     {
-      ...{ project: "p", request: "Mend it", loadout: "Pair", planning: true, interactive: true },
+      project: "p",
+      request: "Mend it",
+      loadout: "Pair",
+      planning: true,
+      interactive: true,
       budget: { maxTurns: 12 },
     },
   ]);

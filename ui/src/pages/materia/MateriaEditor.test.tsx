@@ -37,7 +37,9 @@ test("what is changed is kept as a draft, and taken back with the keys", async (
   fireEvent.change(label, { target: { value: "Builder" } });
   await waitFor(() =>
     expect(draftOf(asked, "Build")).toEqual({
-      ...{ prompt: "Build it", description: "Builds one item", label: "Builder" },
+      prompt: "Build it",
+      description: "Builds one item",
+      label: "Builder",
     }),
   );
   fireEvent.keyDown(document.body, { key: "z", ctrlKey: true });

@@ -9,18 +9,31 @@ import { Loadouts, Materia } from ".";
 afterEach(cleanup);
 
 const item = (name: string, part: Partial<CatalogItem> = {}): CatalogItem => ({
-  ...{ name, layer: "project", file: "materia.json" },
+  name,
+  layer: "project",
+  file: "materia.json",
   ...part,
 });
 const loadouts: Catalog = {
   items: [item("Pair"), item("Demo", { active: true, layer: "shipped", file: "demo.json" })],
 };
 const view = (name: string, part: Partial<LoadoutView> = {}): LoadoutView => ({
-  ...{ name, graph: demo.graph, findings: [], mayWrite: true, workspace: "project", beside: [] },
+  name,
+  graph: demo.graph,
+  findings: [],
+  mayWrite: true,
+  workspace: "project",
+  beside: [],
   ...part,
 });
 const draft = (id: string): DraftItem => ({
-  ...{ id, layer: "project", file: "materia.json", base: "h", version: 1, updatedAt: "2026-11-15T12:00:00Z", bytes: 9 },
+  id,
+  layer: "project",
+  file: "materia.json",
+  base: "h",
+  version: 1,
+  updatedAt: "2026-11-15T12:00:00Z",
+  bytes: 9,
 });
 const materia: Catalog = {
   items: [item("Build", { kind: "agent", description: "Builds one item" }), item("Checkpoint", { kind: "utility" })],

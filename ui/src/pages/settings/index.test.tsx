@@ -13,10 +13,22 @@ afterEach(() => {
 });
 
 const agent = (name: string, part: Partial<AgentHealth>): AgentHealth => ({
-  ...{ name, label: name, installed: true, testedWith: "2.0" },
+  name,
+  label: name,
+  installed: true,
+  testedWith: "2.0",
   capabilities: {
-    ...{ name, label: name, resume: true, chosenSession: true, schema: "checked", readOnly: "tools", noTools: true },
-    ...{ toolList: true, deltas: true, tokens: true, cost: true },
+    name,
+    label: name,
+    resume: true,
+    chosenSession: true,
+    schema: "checked",
+    readOnly: "tools",
+    noTools: true,
+    toolList: true,
+    deltas: true,
+    tokens: true,
+    cost: true,
   },
   ...part,
 });

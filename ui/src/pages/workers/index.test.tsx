@@ -1,20 +1,32 @@
 // @vitest-environment happy-dom
 import { cleanup, screen, within } from "@testing-library/react";
 import { afterEach, expect, test } from "vitest";
-import type { CastSummary, SpaceItem, WorkerBody } from "../../api/generated";
+import type { SpaceItem, WorkerBody } from "../../api/generated";
 import { useLive } from "../../shared/live-state";
-import { project } from "../../testing/demo";
+import { listed, project, summary } from "../../testing/demo";
 import { drawn, openAt, refusal, serve } from "../../testing/served";
 import { Workers } from ".";
 
 afterEach(cleanup);
 
 const worker: WorkerBody = {
-  ...{ name: "ada-1", host: "ada", pid: 42, folder: "/srv/greet", version: "1.2.3", rules: 1, slots: 2 },
-  ...{ labels: ["gpu"], runs: ["c1"], seenAt: new Date().toISOString() },
+  name: "ada-1",
+  host: "ada",
+  pid: 42,
+  folder: "/srv/greet",
+  version: "1.2.3",
+  rules: 1,
+  slots: 2,
+  labels: ["gpu"],
+  runs: ["c1"],
+  seenAt: new Date().toISOString(),
 };
 const space = (part: Partial<SpaceItem>): SpaceItem => ({
-  ...{ project: "p", space: "team", start: ["materia", "work"], workers: [], waiting: [] },
+  project: "p",
+  space: "team",
+  start: ["materia", "work"],
+  workers: [],
+  waiting: [],
   ...part,
 });
 function opened(answer: unknown) {
@@ -24,13 +36,8 @@ function opened(answer: unknown) {
 }
 
 test("a worker has what it runs, where it is, and its labels", async () => {
-  const cast: CastSummary = {
-    ...{ castId: "c1", status: "running", loadout: "Demo", request: "Greet people", project: "p", driven: true },
-    ...{ startedAt: "2026-11-15T11:00:00Z", updatedAt: "2026-11-15T11:05:00Z", lastSeq: 9 },
-    usage: { turns: 3, tokens: 1200 },
-  };
   opened({ items: [space({ workers: [worker] })] });
-  useLive.setState({ casts: new Map([["p/c1", cast]]) });
+  useLive.setState({ casts: listed(summary("c1", "Greet people", { status: "running" })) });
   const row = await screen.findByTestId("worker-ada-1");
   expect(within(row).getByText("1 of 2")).toBeDefined();
   expect((await within(row).findByRole("link", { name: "Greet people" })).getAttribute("href")).toBe(

@@ -98,7 +98,11 @@ test("files are chosen by name; one that cannot be read says so", async () => {
 
 test("a socket that has not run says why, and is started by hand after a question", async () => {
   const why: Why = {
-    ...{ node: "Socket-4", ran: false, visits: 0, because: [], runnable: false },
+    node: "Socket-4",
+    ran: false,
+    visits: 0,
+    because: [],
+    runnable: false,
     sentence: "`Socket-4` has not run: no input waits.",
     conditions: [{ name: "input", holds: false, text: "no input waits (event 3)", events: [3] }],
   };
