@@ -92,6 +92,7 @@ test("casts that write in the same folder are named, until the cast works in a c
   expect((await screen.findByTestId("beside")).textContent).toContain("Another cast is running in this folder: c9.");
   fireEvent.click(screen.getByRole("button", { name: "A copy of the repository" }));
   expect(screen.queryByTestId("beside")).toBeNull();
+  expect(screen.getByTestId("cli").textContent).toContain("--workspace own");
   expect(screen.getByRole("checkbox", { name: "Include uncommitted changes" })).toBeDefined();
 });
 

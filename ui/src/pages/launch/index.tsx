@@ -94,8 +94,7 @@ function Sheet({ place, onClose }: { place: ProjectItem | null; onClose: () => v
     { since: driven.map((cast) => cast.castId) },
   );
   const writes = draft.mode !== "PLANNING" && picture.data?.mayWrite;
-  const usual = picture.data?.workspace ?? "project";
-  const workspace = draft.workspace || usual;
+  const workspace = draft.workspace || (picture.data?.workspace ?? "project");
   const own = workspace === "own";
   const beside = (own ? [] : (picture.data?.beside ?? [])).filter((other) => writes || other.mayWrite);
   const agents = useGet<Health>(project ? "/agents" : null, { project });
@@ -120,7 +119,7 @@ function Sheet({ place, onClose }: { place: ProjectItem | null; onClose: () => v
     ...(draft.provider ? { provider: draft.provider } : {}),
     ...(draft.mode === "PLANNING" ? { planning: true } : {}),
     ...(draft.pace === "INTERACTIVE" ? { interactive: true } : {}),
-    ...(workspace === usual ? {} : { workspace }),
+    ...(draft.workspace ? { workspace: draft.workspace } : {}),
     ...(own && draft.includeChanges ? { includeChanges: true } : {}),
     ...(draft.request.trim() ? {} : { noRequest: true }),
     ...(Object.keys(budget).length > 0 ? { budget } : {}),
@@ -321,7 +320,7 @@ function Sheet({ place, onClose }: { place: ProjectItem | null; onClose: () => v
           {loadouts.error ? <ErrorBox error={loadouts.error} /> : null}
           <div className={css.picture}>
             {picture.data?.graph ? (
-              <MiniGraph grid={picture.data.graph} label={`The graph of ${chosen?.name}`} />
+              <MiniGraph grid={picture.data.graph} label={`The graph of ${picture.data.name}`} />
             ) : picture.error ? (
               <ErrorBox error={picture.error} />
             ) : null}
