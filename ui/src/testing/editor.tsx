@@ -1,5 +1,5 @@
 // One configuration in the editor, with a server that keeps drafts and saves what it is sent.
-import { screen } from "@testing-library/react";
+import { screen, waitFor } from "@testing-library/react";
 import type { ConfigBody, ConfigFile, Findings } from "../api/generated";
 import { Editor } from "../pages/editor";
 import { draftId } from "../pages/editor/state";
@@ -64,6 +64,10 @@ export function drawEditor(search = "", more: Record<string, unknown> = {}, file
 export async function openEditor(...how: Parameters<typeof drawEditor>): Promise<Asked[]> {
   const asked = drawEditor(...how);
   await screen.findByTestId("editor");
+  // The editor names the tab when it listens to keys and to its store.
+  await waitFor(() => {
+    if (!document.title.includes("Demo")) throw new Error("the editor is not ready");
+  });
   return asked;
 }
 

@@ -67,6 +67,7 @@ export function openAt(address: string): void {
   sessionStorage.clear();
   keep("materia.verifier", VERIFIER);
   useLive.setState({ ...useLive.getInitialState(), started: true, connection: { kind: "connected" } });
+  document.title = "";
   history.replaceState(null, "", address);
   dispatchEvent(new PopStateEvent("popstate"));
 }
