@@ -33,7 +33,9 @@ test("an agent has its prompt, what it is called, and where it is used", async (
 
 test("what is changed is kept as a draft, and taken back with the keys", async () => {
   const asked = opened("Build");
-  const label = await screen.findByRole("textbox", { name: "Label" });
+  // It was checked, so it listens to keys.
+  await screen.findByText("No problems found.");
+  const label = screen.getByRole("textbox", { name: "Label" });
   fireEvent.change(label, { target: { value: "Builder" } });
   await waitFor(() =>
     expect(draftOf(asked, "Build")).toEqual({
@@ -65,7 +67,7 @@ test("a saved utility can be tried, and is a generator where somebody says so", 
 
 test("its changes are reviewed with the keyboard, and not while there are none", async () => {
   opened("Build");
-  await screen.findByTestId("materia-editor");
+  await screen.findByText("No problems found.");
   fireEvent.keyDown(document.body, { key: "s", ctrlKey: true });
   expect(screen.queryByRole("dialog")).toBeNull();
   fireEvent.change(screen.getByRole("textbox", { name: "Group" }), { target: { value: "work" } });
