@@ -38,8 +38,10 @@ export default defineConfig({
   server: { proxy: { "/api": { target: process.env.MATERIA_URL ?? "http://127.0.0.1:7420", changeOrigin: true } } },
   test: {
     environment: "node",
+    alias: [{ find: /^\.\/elk-engine$/, replacement: join(import.meta.dirname, "src/testing/elk-engine.ts") }],
     css: { include: /.+/, modules: { classNameStrategy: "non-scoped" } },
     include: ["src/**/*.test.{ts,tsx}"],
+    testTimeout: 60_000,
   },
 });
 

@@ -1,6 +1,6 @@
 // One way to the server: every request carries the page's key, every refusal becomes a `Refusal`.
 import { keep, kept } from "../shared/kept";
-import type { Problem, SessionBody } from "./generated";
+import type { Alive, Problem, SessionBody, SessionKey } from "./generated";
 import { keyedHash } from "./proof";
 
 const KEY = "materia.key";
@@ -54,7 +54,7 @@ export async function proved(): Promise<void> {
 async function prove(): Promise<void> {
   const nonce = newKey();
   const answer = await reached(() => fetch(address("/health", { nonce }), { credentials: "omit", cache: "no-store" }));
-  const { proof } = (await answer.json()) as { proof?: string };
+  const { proof } = (await answer.json()) as Alive;
   const verifier = kept(VERIFIER);
   if (!verifier || proof !== keyedHash(verifier, `${nonce}:${location.port || "80"}`)) {
     const detail =
@@ -94,7 +94,7 @@ export async function openSession(): Promise<void> {
     if (answer.status === 401 && (await isSignedIn())) return;
     throw refused;
   }
-  const { key, verifier } = (await answer.json()) as { key: string; verifier: string };
+  const { key, verifier } = (await answer.json()) as SessionKey;
   keep(KEY, key);
   keep(VERIFIER, verifier);
   proven = true;

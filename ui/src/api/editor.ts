@@ -28,7 +28,7 @@ import type {
 /** The hash of a file that is yet to come: that of no bytes. */
 export const NO_FILE = "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262";
 
-export const readConfig = (project: string) => get<ConfigBody>("/config", { project });
+export const readConfig = (project: string, signal?: AbortSignal) => get<ConfigBody>("/config", { project }, signal);
 
 export const saveConfig = (project: string, layer: string, file: string, text: string, hash: string) =>
   change<Saved>("PUT", `/config/${segment(layer)}/${segment(file)}`, { project }, hash, { text } satisfies SaveBody);
@@ -36,11 +36,11 @@ export const saveConfig = (project: string, layer: string, file: string, text: s
 export const check = (project: string, files: Record<string, string>, loadout: string | null, signal?: AbortSignal) =>
   post<Findings>("/check", { project, files, loadout: loadout || null } satisfies CheckBody, newKey(), {}, signal);
 
-export const listDrafts = (project: string) => get<Drafts>("/drafts", { project });
+export const listDrafts = (project: string, signal?: AbortSignal) => get<Drafts>("/drafts", { project }, signal);
 
-export async function readDraft(project: string, id: string): Promise<Draft | null> {
+export async function readDraft(project: string, id: string, signal?: AbortSignal): Promise<Draft | null> {
   try {
-    return await get<Draft>(`/drafts/${segment(id)}`, { project });
+    return await get<Draft>(`/drafts/${segment(id)}`, { project }, signal);
   } catch (error) {
     if (error instanceof Refusal && error.problem.status === 404) return null;
     throw error;
@@ -54,7 +54,8 @@ export const keepDraft = (project: string, draft: Omit<Draft, "updatedAt">) => {
 export const dropDraft = (project: string, id: string, version: number) =>
   change<{ version: number }>("DELETE", `/drafts/${segment(id)}`, { project }, String(version));
 
-export const diff = (from: string, to: string) => post<Difference>("/diff", { from, to } satisfies DiffBody);
+export const diff = (from: string, to: string, signal?: AbortSignal) =>
+  post<Difference>("/diff", { from, to } satisfies DiffBody, newKey(), {}, signal);
 
 export const simulate = (
   project: string,
@@ -69,11 +70,11 @@ export const simulate = (
 export const explore = (project: string, files: Record<string, string>, loadout: string, signal: AbortSignal) =>
   post<ExploreView>("/explore", { project, files, loadout } satisfies ExploreRequest, newKey(), undefined, signal);
 
-export const castChoices = (project: string, cast: string) =>
-  get<Choices>(`/casts/${segment(cast)}/choices`, { project });
+export const castChoices = (project: string, cast: string, signal: AbortSignal) =>
+  get<Choices>(`/casts/${segment(cast)}/choices`, { project }, signal);
 
-export const link = (project: string, files: Record<string, string>, parts: string[]) =>
-  post<LinkView>("/link", { project, files, parts } satisfies LinkBody);
+export const link = (project: string, files: Record<string, string>, parts: string[], signal?: AbortSignal) =>
+  post<LinkView>("/link", { project, files, parts } satisfies LinkBody, newKey(), {}, signal);
 
 export const tryUtility = (project: string, materia: string, input: Json, consent: string | null) =>
   post<Tried>("/utilities/try", { project, materia, input, consent } satisfies TryBody);

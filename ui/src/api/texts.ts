@@ -49,14 +49,15 @@ function worded(value: Json): Json {
   return changed ? Object.fromEntries(fields) : value;
 }
 
-export const readText = (text: LongText, project: string | null) => getText(`/blobs/${text.hash}`, { project });
+const readText = ({ hash }: LongText, project: string | null, signal?: AbortSignal) =>
+  getText(`/blobs/${hash}`, { project }, signal);
 
 /** An event with these texts of its data, where they are named and not too long. */
-export async function withTexts(event: EventLine, project: string | null): Promise<EventLine> {
+export async function withTexts(event: EventLine, project: string | null, signal?: AbortSignal): Promise<EventLine> {
   let data = event.data;
   for (const name of ["text", "output", "message"] as const) {
     const text = longText(field(event, name));
-    if (text && text.bytes <= READ_BYTES_MAX) data = { ...data, [name]: await readText(text, project) };
+    if (text && text.bytes <= READ_BYTES_MAX) data = { ...data, [name]: await readText(text, project, signal) };
   }
   return data === event.data ? event : ({ ...event, data } as EventLine);
 }

@@ -1,14 +1,14 @@
 // The graph of a loadout under way, in the shape that is drawn. The program's own words about it come with a check;
 // this one is there at once, and also where the document has faults.
 import { isEnd } from "../api/ends";
-import type { Grid, GridSocket } from "../api/generated";
+import type { Grid, GridSocket, MateriaKind } from "../api/generated";
 import { type JsonObject, type Loadout, object } from "./loadout";
 
 export interface MateriaInfo {
   name: string;
   layer: string;
   file: string;
-  kind: "agent" | "utility";
+  kind: MateriaKind;
   generator: boolean;
   group: string;
   color: string;

@@ -5,6 +5,7 @@ import type {
   GlobalMode,
   Json,
   OpenQuestion,
+  Outcome,
   Pace,
   Plan,
   RunFailed,
@@ -20,7 +21,7 @@ export interface Turn {
   attempt: number;
   item: string | null;
   itemLabel: string | null;
-  outcome: "running" | "completed" | "failed" | "rejected" | "interrupted";
+  outcome: Outcome;
   satisfied: boolean | null;
   /** Why it was not content, or failed. */
   reason: string | null;

@@ -16,7 +16,7 @@ export function Table({
 }: ComponentProps<"table"> & { columns?: Column[] }) {
   return (
     <table className={cx(css.tbl, className)} {...rest}>
-      {columns ? (
+      {columns.length > 0 ? (
         <>
           <colgroup>
             {columns.map(([, width], place) => (

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { act, cleanup, screen, waitFor } from "@testing-library/react";
-import { useEffect } from "react";
+import { useLayoutEffect } from "react";
 import { afterEach, expect, test, vi } from "vitest";
 import type { CastView, EventLine } from "../api/generated";
 import { drawn, serve } from "../testing/served";
@@ -27,7 +27,7 @@ afterEach(() => {
 
 function Reader(props: { store: CastStore; part: (held: CastSnapshot) => unknown; onDraw: () => void }) {
   // What was drawn, not what was only looked at anew and came to the same.
-  useEffect(() => void props.onDraw());
+  useLayoutEffect(() => void props.onDraw());
   return <p>{String(useCast(props.store, props.part))}</p>;
 }
 

@@ -110,17 +110,17 @@ export class CastStore {
   }
 
   /** Reads the cast as it is now. */
-  async load(): Promise<true> {
-    const view = await this.view();
+  async load(signal?: AbortSignal): Promise<true> {
+    const view = await this.view(undefined, signal);
     this.project ??= view.project;
     if (this.wholly || view.lastSeq <= WHOLE_MAX) {
-      const events = await this.read(1, view.lastSeq);
+      const events = await this.read(1, view.lastSeq, null, signal);
       this.held.setState({ view, events, whole: true, state: fold(emptyState(this.id), events) });
     } else {
       // The graph is shown before the newest turns are read.
       this.held.setState({ view, events: [], whole: false, state: fromView(view) });
       const at = Math.max(1, view.lastSeq - TAIL);
-      const [base, read] = await Promise.all([this.view(at), this.read(at + 1, view.lastSeq)]);
+      const [base, read] = await Promise.all([this.view(at, signal), this.read(at + 1, view.lastSeq, null, signal)]);
       const events = [...read, ...this.get().events];
       this.held.setState({ events, state: fold(fromView(base), events) });
       void this.noteStopped(base, at).catch(() => {});
@@ -151,21 +151,15 @@ export class CastStore {
   }
 
   /** Reads events from one to another, both included. */
-  async read(from: number, to: number, type: string | null = null): Promise<EventLine[]> {
+  async read(from: number, to: number, type: string | null = null, signal?: AbortSignal): Promise<EventLine[]> {
     const out: EventLine[] = [];
     let next = from;
     while (next <= to) {
-      const page = await readEvents(this.id, {
-        project: this.project,
-        type,
-        from: next,
-        to,
-        order: "asc",
-        limit: PAGE,
-      });
+      const query = { project: this.project, type, from: next, to, order: "asc", limit: PAGE };
+      const page = await readEvents(this.id, query, signal);
       const last = page.items.at(-1);
       if (!last) break;
-      for (const event of page.items) out.push(await this.foldable(event));
+      for (const event of page.items) out.push(await this.foldable(event, signal));
       next = last.seq + 1;
     }
     return out;
@@ -186,8 +180,8 @@ export class CastStore {
   }
 
   /** The fold reads the object in an output, so a long output that has one is read here. */
-  private async foldable(event: EventLine): Promise<EventLine> {
-    return field(event, "object") && !field(event, "whole") ? withTexts(event, this.project) : event;
+  private async foldable(event: EventLine, signal?: AbortSignal): Promise<EventLine> {
+    return field(event, "object") && !field(event, "whole") ? withTexts(event, this.project, signal) : event;
   }
 
   pushLive(news: LiveWords): void {
@@ -281,9 +275,9 @@ export class CastStore {
     const base = Math.max(1, (Math.floor(seq / TAIL) - 1) * TAIL);
     return queryOptions({
       queryKey: ["stretch", this.id, this.project, base],
-      queryFn: async () => {
+      queryFn: async ({ signal }) => {
         const end = Math.min(base + 2 * TAIL, this.get().view?.lastSeq ?? base);
-        const [view, events] = await Promise.all([this.view(base), this.read(base + 1, end)]);
+        const [view, events] = await Promise.all([this.view(base, signal), this.read(base + 1, end, null, signal)]);
         return { from: fromView(view, await this.stoppedBefore(view, base)), events };
       },
       staleTime: Number.POSITIVE_INFINITY,
@@ -291,8 +285,8 @@ export class CastStore {
     });
   }
 
-  private view(at?: number): Promise<CastView> {
-    return get<CastView>(`/casts/${segment(this.id)}`, { project: this.project, at });
+  private view(at?: number, signal?: AbortSignal): Promise<CastView> {
+    return get<CastView>(`/casts/${segment(this.id)}`, { project: this.project, at }, signal);
   }
 
   private checkpoint(seq: number): CastState {

@@ -71,17 +71,19 @@ function noteSummaries(summaries: CastSummary[]): void {
   change({ casts });
 }
 
-export async function loadCasts(
-  query: { text?: string; status?: string; loadout?: string; cursor?: string } = {},
+/** Reads a page of the list, or the casts with a text, and notes them. */
+export async function readCasts(
+  query: { text?: string; cursor?: string },
+  signal: AbortSignal,
 ): Promise<CastSummary[]> {
-  const page = await client.fetchQuery({
-    queryKey: ["/casts", query],
-    queryFn: ({ signal }) => get<Casts>("/casts", { ...query, limit: 200 }, signal),
-  });
+  const page = await get<Casts>("/casts", { ...query, limit: 200 }, signal);
   noteSummaries(page.items);
-  if (!query.text && !query.status && !query.loadout) change({ loaded: true, next: page.next ?? null });
+  if (!query.text) change({ loaded: true, next: page.next ?? null });
   return page.items;
 }
+
+export const loadCasts = (query: { cursor?: string } = {}) =>
+  client.fetchQuery({ queryKey: ["/casts", query], queryFn: ({ signal }) => readCasts(query, signal) });
 
 export const refreshInbox = () => client.invalidateQueries({ queryKey: ["/inbox"] });
 export const refreshProjects = () => client.invalidateQueries({ queryKey: ["/projects"] });

@@ -173,7 +173,8 @@ function WholeLog({ store, state, past, open, change, itemOf }: WholeProps) {
   const read = useQueries({
     queries: missing.map((chunk) => ({
       queryKey: ["log", store.id, store.project, chunk],
-      queryFn: () => store.read(chunk * CHUNK + 1, (chunk + 1) * CHUNK),
+      queryFn: ({ signal }: { signal: AbortSignal }) =>
+        store.read(chunk * CHUNK + 1, (chunk + 1) * CHUNK, null, signal),
       staleTime: Number.POSITIVE_INFINITY,
       // A reader who scrolls through everything does not keep everything.
       gcTime: 10_000,

@@ -55,7 +55,9 @@ export function OutputLog({ store, state, search, change, onSelect }: DockProps)
         </Button>
       </div>
       <div className={css.log}>
-        {hits.length === 0 ? <p className="dim">No turn has ended yet.</p> : null}
+        {hits.length === 0 ? (
+          <p className="dim">{ended.length === 0 ? "No turn has ended yet." : "No output has this text."}</p>
+        ) : null}
         {hits.map(({ turn, text }) => (
           <section key={turn.seq}>
             <h3 className="row">

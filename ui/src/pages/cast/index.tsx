@@ -41,7 +41,7 @@ export function Cast({ id, link = null }: { id: string; link?: TurnLink | null }
   const tip = useCast(store, (held) => held.state);
   const { error } = useQuery({
     queryKey: ["cast", store.number],
-    queryFn: () => store.load(),
+    queryFn: ({ signal }) => store.load(signal),
     gcTime: 0,
     meta: { once: true },
   });

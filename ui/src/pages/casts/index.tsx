@@ -1,11 +1,13 @@
 // Casts: who needs me, what runs, what was.
+import { useQuery } from "@tanstack/react-query";
 import { GitCompare, Plus, Search } from "lucide-react";
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useMemo, useRef } from "react";
 import { useShallow } from "zustand/react/shallow";
+import { pause } from "../../shared/ask";
 import { Button, LinkButton } from "../../shared/Button";
 import { cx } from "../../shared/cx";
 import { FindBox } from "../../shared/FindField";
-import { comparePath, keyOf, loadCasts, useNow, useProjects } from "../../shared/live";
+import { comparePath, keyOf, loadCasts, readCasts, useNow, useProjects } from "../../shared/live";
 import { noteRefusal, useLive } from "../../shared/live-state";
 import { Empty, Pick } from "../../shared/parts";
 import { searchNow, useSearch } from "../../shared/router";
@@ -36,6 +38,9 @@ const COLUMNS: Column[] = [
   [ACT, 146, "wide"],
 ];
 
+/** Letters that follow each other are one question. */
+const SEARCH_AFTER_MS = 200;
+
 const picks = (search: URLSearchParams) => (search.get("pick") ?? "").split(" ").filter(Boolean);
 
 export function Casts() {
@@ -45,7 +50,6 @@ export function Casts() {
   const [search, change] = useSearch();
   const box = useRef<HTMLInputElement>(null);
   const text = search.get("text") ?? "";
-  const [found, setFound] = useState<Set<string> | null>(null);
 
   useKeydown((event) => {
     if (event.key !== "/" || typing(event)) return;
@@ -53,13 +57,15 @@ export function Casts() {
     box.current?.focus();
   });
   // The server searches all casts, also those that are not loaded.
-  useEffect(() => {
-    if (!text) return setFound(null);
-    const timer = setTimeout(() => {
-      loadCasts({ text }).then((items) => setFound(new Set(items.map(keyOf))), noteRefusal);
-    }, 200);
-    return () => clearTimeout(timer);
-  }, [text]);
+  const asked = useQuery({
+    queryKey: ["/casts", { text }],
+    queryFn: async ({ signal }) => {
+      await pause(SEARCH_AFTER_MS, signal);
+      return readCasts({ text }, signal);
+    },
+    enabled: text !== "",
+  });
+  const found = useMemo(() => (text && asked.data ? new Set(asked.data.map(keyOf)) : null), [text, asked.data]);
 
   const all = useMemo(
     () => [...casts.values()].sort((a, b) => String(b.startedAt ?? "").localeCompare(String(a.startedAt ?? ""))),

@@ -34,11 +34,15 @@ const size = (text: string | null | undefined) => new TextEncoder().encode(text 
 
 export function Beside({ row, views, places, tab, onTab }: BesideProps) {
   const [a, b] = views;
-  const load = (id: string, seq: number | undefined, project: string | null) =>
-    seq ? get<TurnView>(`/casts/${segment(id)}/turns/${seq}`, { project }) : Promise.resolve(null);
+  const load = (id: string, seq: number | undefined, project: string | null, signal: AbortSignal) =>
+    seq ? get<TurnView>(`/casts/${segment(id)}/turns/${seq}`, { project }, signal) : Promise.resolve(null);
   const both = useQuery({
     queryKey: ["beside", a.castId, b.castId, places, row.a?.seq, row.b?.seq],
-    queryFn: () => Promise.all([load(a.castId, row.a?.seq, places.project), load(b.castId, row.b?.seq, places.other)]),
+    queryFn: ({ signal }) =>
+      Promise.all([
+        load(a.castId, row.a?.seq, places.project, signal),
+        load(b.castId, row.b?.seq, places.other, signal),
+      ]),
   });
   const [x, y] = both.data ?? [null, null];
   const grown = size(y?.prompt) - size(x?.prompt);

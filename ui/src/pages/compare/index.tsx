@@ -27,15 +27,16 @@ interface Both {
   shared: Turn[];
 }
 
-async function both(a: string, b: string, { project, other: otherProject }: Places): Promise<Both> {
+async function both(a: string, b: string, places: Places, signal: AbortSignal): Promise<Both> {
+  const { project, other: otherProject } = places;
   const [compared, one, other] = await Promise.all([
-    get<Comparison>(`/casts/${segment(a)}/compare/${segment(b)}`, { project, otherProject }),
-    get<CastView>(`/casts/${segment(a)}`, { project }),
-    get<CastView>(`/casts/${segment(b)}`, { project: otherProject }),
+    get<Comparison>(`/casts/${segment(a)}/compare/${segment(b)}`, { project, otherProject }, signal),
+    get<CastView>(`/casts/${segment(a)}`, { project }, signal),
+    get<CastView>(`/casts/${segment(b)}`, { project: otherProject }, signal),
   ]);
   const upTo = compared.forkedAt ?? 0;
   // What they share is shown turn by turn, unless it is very long.
-  const events = upTo > 0 && upTo <= WHOLE_MAX ? await new CastStore(a, project).read(1, upTo) : [];
+  const events = upTo > 0 && upTo <= WHOLE_MAX ? await new CastStore(a, project).read(1, upTo, null, signal) : [];
   const shared = fold(emptyState(a), events).turns.filter((turn) => turn.endSeq !== undefined);
   return { compared, views: [one, other], shared };
 }
@@ -44,7 +45,10 @@ export function Compare({ a, b }: { a: string; b: string }) {
   const [search] = useSearch();
   const project = search.get("project");
   const places = { project, other: search.get("otherProject") ?? project };
-  const loaded = useQuery({ queryKey: ["compare", a, b, places], queryFn: () => both(a, b, places) });
+  const loaded = useQuery({
+    queryKey: ["compare", a, b, places],
+    queryFn: ({ signal }) => both(a, b, places, signal),
+  });
   if (loaded.error) return <NotOpened error={loaded.error} to="/casts" all="All casts" />;
   if (!loaded.data) return <Empty role="status">Reading both casts…</Empty>;
   return <Page {...loaded.data} places={places} />;

@@ -23,7 +23,7 @@ export function LinkSheet({ state, behind, onClose }: { state: EditorState; behi
   const { project, file, text, subject } = state;
   const { data: found, error } = useQuery({
     queryKey: ["link", project, file, text, subject.name, behind],
-    queryFn: () => link(project, { [file]: text }, [`loadout:${subject.name}`, `loadout:${behind}`]),
+    queryFn: ({ signal }) => link(project, { [file]: text }, [`loadout:${subject.name}`, `loadout:${behind}`], signal),
   });
   const [name, setName] = useState(`${subject.name}-then-${behind}`.replace(/[^A-Za-z0-9._-]/g, "-").slice(0, 64));
   const taken = loadoutNames(state.files).includes(name);

@@ -5,6 +5,7 @@ import { Refusal } from "../../api/client";
 import { check, diff, saveConfig } from "../../api/editor";
 import type { Change, ConfigFile, Plan } from "../../api/generated";
 import { object, Writer } from "../../document";
+import { useOnce } from "../../shared/ask";
 import { Button } from "../../shared/Button";
 import { Compare } from "../../shared/code";
 import { Dialog } from "../../shared/Dialog";
@@ -29,41 +30,43 @@ export function Review({ store, state, onClose }: { store: EditorStore; state: E
     () => (cleared ? without(state.text, subject.name) : state.text),
     [cleared, state.text, subject.name],
   );
-  const { data: found, error: unread } = useQuery({ queryKey: ["diff", base, text], queryFn: () => diff(base, text) });
-  const [refused, setError] = useState<unknown>(null);
-  const error = refused ?? unread;
+  const { data: found, error: unread } = useQuery({
+    queryKey: ["diff", base, text],
+    queryFn: ({ signal }) => diff(base, text, signal),
+  });
   const [typed, setTyped] = useState("");
-  const [busy, setBusy] = useState(false);
   const runs = useNewRuns(state);
   const known = useLive((live) => live.casts);
   const active = object(state.value).activeLoadout === subject.name;
   const running = [...known.values()].filter(
     (cast) => cast.loadout === subject.name && (cast.status === "running" || cast.status === "waiting"),
   ).length;
-  const save = async () => {
-    setBusy(true);
-    setError(null);
-    try {
+  const save = useOnce(
+    async () => {
       // What was typed a moment ago may not have been looked at yet.
       const { findings } = await check(project, { [file]: text }, null);
       const errors = findings.filter((one) => one.severity === "error" && (!one.file || one.file === file));
       if (errors.length > 0) throw new Error(`Not saved: ${errors.map((one) => one.message).join("; ")}.`);
-      const answer = await saveConfig(project, layer, file, text, hash);
-      await store.saved(text, answer.hash);
-      store.say(`Saved in ${file}.`);
-      onClose();
-      if (cleared) navigate("/loadouts");
-    } catch (reason) {
-      setBusy(false);
-      if (reason instanceof Refusal && reason.problem.status === 412) {
+      try {
+        const answer = await saveConfig(project, layer, file, text, hash);
+        await store.saved(text, answer.hash);
+        store.say(`Saved in ${file}.`);
+        return cleared ? "/loadouts" : null;
+      } catch (reason) {
+        if (!(reason instanceof Refusal && reason.problem.status === 412)) throw reason;
         const theirs = (reason.problem as unknown as { theirs: ConfigFile | null }).theirs;
         store.patch({
           conflict: { of: "file", base, yours: text, theirs: theirs?.text ?? "", mark: theirs?.hash ?? hash },
         });
-        onClose();
-      } else setError(reason);
-    }
-  };
+        return null;
+      }
+    },
+    (next) => {
+      onClose();
+      if (next) navigate(next);
+    },
+  );
+  const error = save.error ?? unread;
   return (
     <Dialog label="Review and save" onClose={onClose} className={css.review}>
       <header>
@@ -144,8 +147,8 @@ export function Review({ store, state, onClose }: { store: EditorStore; state: E
           look={cleared ? "danger" : "primary"}
           data-autofocus={!cleared || undefined}
           data-testid="save"
-          disabled={busy || (cleared && typed !== subject.name)}
-          onClick={() => void save()}
+          disabled={save.busy || (cleared && typed !== subject.name)}
+          onClick={() => save.run(undefined)}
         >
           {cleared ? `Remove ${subject.name} and save` : `Save ${file}`}
         </Button>
@@ -189,9 +192,9 @@ function useNewRuns(state: EditorState): string[] | null {
   const { project, file, text, base, subject } = state;
   const { data } = useQuery({
     queryKey: ["runs", project, file, text, base, subject],
-    queryFn: async () => {
+    queryFn: async ({ signal }) => {
       const planOf = (one: string) =>
-        check(project, { [file]: one }, subject.kind === "loadout" ? subject.name : null).then(
+        check(project, { [file]: one }, subject.kind === "loadout" ? subject.name : null, signal).then(
           (answer) => answer.plan ?? null,
           () => null,
         );

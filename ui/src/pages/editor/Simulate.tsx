@@ -79,8 +79,12 @@ export function Simulate(props: {
     if (!id) return;
     onPlay(null);
     setRefused(null);
-    const asked = { queryKey: ["choices", project, id], queryFn: () => castChoices(project, id) };
-    client.fetchQuery(asked).then((answer) => setChoices(answer.choices), setRefused);
+    client
+      .fetchQuery({
+        queryKey: ["choices", project, id],
+        queryFn: ({ signal }) => castChoices(project, id, signal),
+      })
+      .then((answer) => setChoices(answer.choices), setRefused);
   };
   return (
     <div className={css.walk} data-testid="simulate" ref={box}>

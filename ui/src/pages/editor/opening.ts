@@ -39,10 +39,13 @@ export interface Opened {
   exists: boolean;
 }
 
-export async function openSubject(project: string, subject: Subject): Promise<Opened> {
+export async function openSubject(project: string, subject: Subject, signal: AbortSignal): Promise<Opened> {
   const id = draftId(subject);
-  const [{ items: files }, { items: drafts }] = await Promise.all([readConfig(project), listDrafts(project)]);
-  const draft = drafts.some((one) => one.id === id) ? await readDraft(project, id) : null;
+  const [{ items: files }, { items: drafts }] = await Promise.all([
+    readConfig(project, signal),
+    listDrafts(project, signal),
+  ]);
+  const draft = drafts.some((one) => one.id === id) ? await readDraft(project, id, signal) : null;
   let place = placeOf(files, subject);
   // A draft of something new knows where it would be written.
   if (draft && !place.exists) {

@@ -12,8 +12,8 @@ export function useOpened(kind: Subject["kind"], name: string, prepare: (store: 
   const [store, setStore] = useState<EditorStore | null>(null);
   const opened = useQuery({
     queryKey: ["open", project, kind, name],
-    queryFn: async () => {
-      const { state, exists } = await openSubject(project ?? "", { kind, name });
+    queryFn: async ({ signal }) => {
+      const { state, exists } = await openSubject(project ?? "", { kind, name }, signal);
       if (!exists && searchNow().get("begin") === null) throw new Error(`There is no ${kind} ${name}.`);
       return { state, exists };
     },

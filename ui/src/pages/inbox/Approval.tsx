@@ -87,7 +87,7 @@ export function Approval({ item, onAnswered }: CardProps) {
         <div className={css.two}>
           <div>
             <Sub>Input</Sub>
-            <GivenText given={given.data ?? null} />
+            <GivenText given={given.isPlaceholderData ? null : (given.data ?? null)} />
             {given.error ? <ErrorBox error={given.error} /> : null}
           </div>
           <Facts className={css.plainfacts}>

@@ -17,25 +17,26 @@ interface Found {
   text: string;
 }
 
-async function newest(item: InboxItem, project: string | null): Promise<Found | null> {
+async function newest(item: InboxItem, project: string | null, signal: AbortSignal): Promise<Found | null> {
   const cast = `/casts/${segment(item.castId)}`;
   const query = { project, type: "turn.completed", order: "desc", limit: LOOK_BACK };
-  const { items } = await readEvents(item.castId, query);
+  const { items } = await readEvents(item.castId, query, signal);
   const left = items.find(
     (one) => one.type === "turn.completed" && one.data.artifacts?.some(({ kind }) => kind === "diff"),
   );
   if (!left) return null;
-  const turn = await get<TurnView>(`${cast}/turns/${field(left, "turn")}`, { project });
+  const turn = await get<TurnView>(`${cast}/turns/${field(left, "turn")}`, { project }, signal);
   const file = turn.artifacts.find((one) => /\.(diff|patch)$/.test(one.path));
   if (!file) return null;
-  return { turn, text: await getText(`${cast}/files/${file.path.split("/").map(segment).join("/")}`, { project }) };
+  const path = `${cast}/files/${file.path.split("/").map(segment).join("/")}`;
+  return { turn, text: await getText(path, { project }, signal) };
 }
 
 export function Changed({ item, project }: { item: InboxItem; project: string | null }) {
   // Where there is none, or it cannot be read, the question stands as it is.
   const found = useQuery({
     queryKey: ["changed", item.castId, project, item.since],
-    queryFn: () => newest(item, project).catch(() => null),
+    queryFn: ({ signal }) => newest(item, project, signal).catch(() => null),
   });
   if (!found.data) return null;
   const { turn, text } = found.data;

@@ -56,10 +56,10 @@ export function Conversation({ item, onAnswered }: CardProps) {
   };
   const talk = useQuery({
     queryKey: ["talk", item.castId, target.project, item.since, sent],
-    queryFn: async () => {
+    queryFn: async ({ signal }) => {
       const [said, told] = await Promise.all([
-        events(item, target.project, "turn.completed"),
-        events(item, target.project, "message.received"),
+        events(item, "turn.completed", signal),
+        events(item, "message.received", signal),
       ]);
       return [...said, ...told].sort((a, b) => a.seq - b.seq);
     },

@@ -25,14 +25,14 @@ export function Stall({ item, onAnswered }: CardProps) {
   const [text, setText] = useState("");
   const evidence = useQuery({
     queryKey: ["evidence", item.castId, target.project, item.since],
-    queryFn: async () => {
-      const changed = await events(item, target.project, "mode.changed");
+    queryFn: async ({ signal }) => {
+      const changed = await events(item, "mode.changed", signal);
       const seqs =
         field(
           changed.findLast((event) => field(event, "reason") === "stall"),
           "evidence",
         ) ?? [];
-      const ended = await events(item, target.project, "turn");
+      const ended = await events(item, "turn", signal);
       return seqs.map((seq) => ({ seq, end: ended.find((event) => field(event, "turn") === seq) }));
     },
   });

@@ -54,6 +54,27 @@ test("an approval shows the words that would run, and approves what was shown", 
   expect(sent).toEqual([{ do: "approve", node: "merge", hash: approval.hash, actor: "page" }]);
 });
 
+test("while the input of a newer question is read, that of the older one is not shown", async () => {
+  const approval = { hash: "h1", runs: "runs git", argv: ["git"], inputs: [], writes: "nothing", routes: false };
+  const given = (prompt: string) => ({ prompt, layers: [], payloads: [] });
+  let answer: unknown = given("the older input");
+  serve({
+    "/casts/c1": view,
+    "/casts/c1/nodes/merge/given": () => answer,
+    "/casts/c1/events": { items: [], next: null },
+  });
+  const { rerender } = drawn(<Approval item={item({ approval })} onAnswered={() => {}} />);
+  await screen.findByText("the older input");
+  let tell = (_: unknown) => {};
+  answer = new Promise((resolve) => {
+    tell = resolve;
+  });
+  rerender(<Approval item={item({ approval: { ...approval, hash: "h2" } })} onAnswered={() => {}} />);
+  expect(screen.queryByText("the older input")).toBeNull();
+  tell(given("the newer input"));
+  await screen.findByText("the newer input");
+});
+
 test("a spent budget proposes more, and sends it", async () => {
   const asked = serve({ "/casts/c1": view, "/casts/c1/commands": { events: [9] } });
   const answered = vi.fn();

@@ -256,9 +256,9 @@ function useNames(items: InboxItem[]): (item: InboxItem) => string {
   const asked = items.filter((item) => item.node).slice(0, NAMES_MAX);
   const read = useQuery({
     queryKey: ["names", asked.map(keyOf)],
-    queryFn: async () => {
+    queryFn: async ({ signal }) => {
       const views = await Promise.allSettled(
-        asked.map((item) => get<CastView>(`/casts/${segment(item.castId)}`, { project: item.project })),
+        asked.map((item) => get<CastView>(`/casts/${segment(item.castId)}`, { project: item.project }, signal)),
       );
       return new Map(
         views.flatMap((view) =>

@@ -8,8 +8,9 @@ export function targetOf(item: InboxItem) {
 }
 
 /** They are shown whole, so long texts are read, too. */
-export async function events(item: InboxItem, project: string | null, type: string): Promise<EventLine[]> {
+export async function events(item: InboxItem, type: string, signal: AbortSignal): Promise<EventLine[]> {
+  const { project } = targetOf(item);
   const query = { project, node: item.node, type, order: "asc", limit: 200 };
-  const page = await readEvents(item.castId, query);
-  return Promise.all(page.items.map((event) => withTexts(event, project)));
+  const page = await readEvents(item.castId, query, signal);
+  return Promise.all(page.items.map((event) => withTexts(event, project, signal)));
 }

@@ -1,7 +1,16 @@
 // Launch: what should be done, by which loadout, with what bounds; and the command that does the same.
 import { useEffect, useMemo, useRef, useState } from "react";
 import { newKey, post, Refusal, segment } from "../../api/client";
-import type { Budget, CastSummary, Catalog, Health, LoadoutView, StartBody, WorkspaceKind } from "../../api/generated";
+import type {
+  Budget,
+  CastSummary,
+  Catalog,
+  Health,
+  LoadoutView,
+  ProjectItem,
+  StartBody,
+  WorkspaceKind,
+} from "../../api/generated";
 import { MiniGraph } from "../../graph/MiniGraph";
 import { MODES, PACES, startLine } from "../../shared/acts";
 import { useGet, useOnce } from "../../shared/ask";
@@ -50,10 +59,15 @@ function kept(): Draft {
   }
 }
 
+/** A draft belongs to a project, which may be known only later: another one begins with its own. */
 export function Launch({ onClose }: { onClose: () => void }) {
+  const place = useProject();
+  return <Sheet key={place?.id} place={place} onClose={onClose} />;
+}
+
+function Sheet({ place, onClose }: { place: ProjectItem | null; onClose: () => void }) {
   const casts = useLive((live) => live.casts);
   const projects = useProjects();
-  const place = useProject();
   const project = place?.id ?? "";
   const [search, change] = useSearch();
   const [draft, setDraft] = useState<Draft>(() => {
@@ -65,15 +79,14 @@ export function Launch({ onClose }: { onClose: () => void }) {
   });
   const key = useRef(newKey());
   const set = (part: Partial<Draft>) => {
-    const next = { ...draft, project, ...part };
+    const next = { ...draft, ...part };
     setDraft(next);
     key.current = newKey();
     sessionStorage.setItem(DRAFT, JSON.stringify(next));
   };
-  const here = draft.project === project ? draft : { loadout: "", from: "", provider: "" };
   const loadouts = useGet<Catalog>(project ? "/loadouts" : null, { project });
   const names = loadouts.data?.items ?? [];
-  const chosen = names.find((item) => item.name === here.loadout) ?? names.find((item) => item.active) ?? names[0];
+  const chosen = names.find((item) => item.name === draft.loadout) ?? names.find((item) => item.active) ?? names[0];
   const driven = [...casts.values()].filter((cast) => cast.project === project && cast.driven);
   const picture = useGet<LoadoutView>(
     chosen ? `/loadouts/${segment(chosen.name)}` : null,
@@ -81,8 +94,7 @@ export function Launch({ onClose }: { onClose: () => void }) {
     { since: driven.map((cast) => cast.castId) },
   );
   const writes = draft.mode !== "PLANNING" && picture.data?.mayWrite;
-  const usual = picture.data?.workspace ?? "project";
-  const workspace = draft.workspace || usual;
+  const workspace = draft.workspace || (picture.data?.workspace ?? "project");
   const own = workspace === "own";
   const beside = (own ? [] : (picture.data?.beside ?? [])).filter((other) => writes || other.mayWrite);
   const agents = useGet<Health>(project ? "/agents" : null, { project });
@@ -102,12 +114,12 @@ export function Launch({ onClose }: { onClose: () => void }) {
   const start: StartBody = {
     project,
     request: draft.request.trim(),
-    ...(here.from && chosen ? { link: [`loadout:${chosen.name}`], from: here.from } : {}),
-    ...(!here.from && chosen ? { loadout: chosen.name } : {}),
-    ...(here.provider ? { provider: here.provider } : {}),
+    ...(draft.from && chosen ? { link: [`loadout:${chosen.name}`], from: draft.from } : {}),
+    ...(!draft.from && chosen ? { loadout: chosen.name } : {}),
+    ...(draft.provider ? { provider: draft.provider } : {}),
     ...(draft.mode === "PLANNING" ? { planning: true } : {}),
     ...(draft.pace === "INTERACTIVE" ? { interactive: true } : {}),
-    ...(workspace === usual ? {} : { workspace }),
+    ...(draft.workspace ? { workspace: draft.workspace } : {}),
     ...(own && draft.includeChanges ? { includeChanges: true } : {}),
     ...(draft.request.trim() ? {} : { noRequest: true }),
     ...(Object.keys(budget).length > 0 ? { budget } : {}),
@@ -173,7 +185,7 @@ export function Launch({ onClose }: { onClose: () => void }) {
             <label>
               <span className={css.lab}>Agent</span>
               <Select
-                value={here.provider}
+                value={draft.provider}
                 data-testid="provider"
                 onChange={(event) => set({ provider: event.target.value })}
               >
@@ -191,7 +203,7 @@ export function Launch({ onClose }: { onClose: () => void }) {
               <span className={css.lab}>
                 Go on from <span className="faint">a cast, optional</span>
               </span>
-              <Select value={here.from} onChange={(event) => set({ from: event.target.value })}>
+              <Select value={draft.from} onChange={(event) => set({ from: event.target.value })}>
                 <option value="">None</option>
                 {[...casts.values()]
                   .filter((cast) => cast.project === project)
@@ -308,7 +320,7 @@ export function Launch({ onClose }: { onClose: () => void }) {
           {loadouts.error ? <ErrorBox error={loadouts.error} /> : null}
           <div className={css.picture}>
             {picture.data?.graph ? (
-              <MiniGraph grid={picture.data.graph} label={`The graph of ${chosen?.name}`} />
+              <MiniGraph grid={picture.data.graph} label={`The graph of ${picture.data.name}`} />
             ) : picture.error ? (
               <ErrorBox error={picture.error} />
             ) : null}

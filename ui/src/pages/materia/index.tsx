@@ -52,6 +52,8 @@ export function Loadouts() {
   const shown = items.find((item) => item.name === search.get("show")) ?? items.find((item) => item.active) ?? items[0];
   const wanted = shown?.name ?? null;
   const one = useGet<LoadoutView>(project && wanted ? `/loadouts/${segment(wanted)}` : null, { project });
+  // Until another one is read, all that is said is about the one before.
+  const told = items.find((item) => item.name === one.data?.name);
   const unsaved = [...drafts.values()].filter(
     (draft) =>
       draft.id.startsWith("loadout.") &&
@@ -104,7 +106,7 @@ export function Loadouts() {
             <div className="row">
               <Foreign as="h2" className="grow" text={one.data.name} />
               <LinkButton to={`/loadouts/${encodeURIComponent(one.data.name)}`} data-testid="open-editor">
-                {shown?.layer === "shipped" ? "Open" : "Edit"}
+                {told?.layer === "shipped" ? "Open" : "Edit"}
               </LinkButton>
               <LinkButton to={`/loadouts/${encodeURIComponent(one.data.name)}?copy=1`} data-testid="copy-loadout">
                 Copy
@@ -114,7 +116,7 @@ export function Loadouts() {
               </LinkButton>
             </div>
             <p className="dim sm">
-              {shown?.layer ?? ""} · <Foreign as="span" className="mono" text={shown?.file} /> ·{" "}
+              {told?.layer ?? ""} · <Foreign as="span" className="mono" text={told?.file} /> ·{" "}
               {one.data.graph?.sockets.length ?? 0} sockets
             </p>
             {one.data.graph ? (

@@ -34,7 +34,7 @@ export function LinePanel({ store, state, line, taken, change, onEvent }: LinePa
   const from = Math.max(1, state.seq - LOOK_BACK);
   const read = useQuery({
     queryKey: ["payloads", store.id, store.project, line.id, state.seq],
-    queryFn: () => store.read(from, state.seq, PAYLOAD_EVENTS),
+    queryFn: ({ signal }) => store.read(from, state.seq, PAYLOAD_EVENTS, signal),
     enabled: !whole,
   });
   const all = crossings(whole ? events : (read.data ?? []), line.id, state.seq);
@@ -155,7 +155,7 @@ function Content({ one, store }: { one: Crossing; store: CastStore }) {
     queryKey: ["payload", store.id, store.project, one.seq],
     queryFn: async ({ signal }): Promise<Json> => {
       if (!isExported()) return get<Json>(`${cast}/payloads/${one.seq}`, { project: store.project }, signal);
-      return one.turn ? ((await get<TurnView>(`${cast}/turns/${one.turn}`)).output ?? "") : one.preview;
+      return one.turn ? ((await get<TurnView>(`${cast}/turns/${one.turn}`, {}, signal)).output ?? "") : one.preview;
     },
     staleTime: Number.POSITIVE_INFINITY,
   });

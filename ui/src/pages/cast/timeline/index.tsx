@@ -234,7 +234,7 @@ const TurnBar = memo(function TurnBar({ turn, last, name, left, right, width, ro
         style={{ left, width }}
         data-testid={`bar-${turn.seq}`}
         data-ms={ms}
-        aria-label={`${name} ${visit}: ${verdict || turn.outcome}, ${took}`}
+        aria-label={`${name} ${visit}: ${one ? `${turn.satisfied === null ? turn.outcome : verdict}, ` : ""}${took}`}
         title={`${visit}${one && turn.item ? `, ${turn.itemLabel ?? turn.item}` : ""}: ${turn.outcome}, ${took}`}
         onClick={() => onPick(turn)}
       >

@@ -1,5 +1,0 @@
-declare const classes: {
-  readonly usual: string;
-  readonly folders: string;
-};
-export default classes;

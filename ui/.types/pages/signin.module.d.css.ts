@@ -1,4 +1,0 @@
-declare const classes: {
-  readonly signin: string;
-};
-export default classes;

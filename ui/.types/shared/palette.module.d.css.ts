@@ -1,4 +1,0 @@
-declare const classes: {
-  readonly palette: string;
-};
-export default classes;
