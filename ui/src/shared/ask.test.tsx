@@ -1,6 +1,7 @@
 // @vitest-environment happy-dom
 import { cleanup, screen, waitFor } from "@testing-library/react";
 import { afterEach, expect, test, vi } from "vitest";
+import type { Query } from "../api/client";
 import { drawn, serve } from "../testing/served";
 import { askAgain, useGet } from "./ask";
 import { useLive } from "./live-state";
@@ -10,8 +11,8 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-function Version({ path = "/health" }: { path?: string | null }) {
-  const { data, error } = useGet<{ version: string }>(path);
+function Version({ path = "/health", query = {} }: { path?: string | null; query?: Query }) {
+  const { data, error } = useGet<{ version: string }>(path, query);
   return <p>{data?.version ?? (error ? `refused: ${error.message}` : "reading")}</p>;
 }
 
@@ -31,6 +32,23 @@ test("nothing is asked while there is no address", () => {
   const asked = serve({});
   drawn(<Version path={null} />);
   expect(asked).toEqual([]);
+});
+
+test("an answer is kept while more is asked of the same thing, and never shown for another", async () => {
+  const never = new Promise(() => {});
+  vi.stubGlobal("fetch", (address: string) =>
+    address.includes("first") ? Promise.resolve(Response.json({ version: "1" })) : never,
+  );
+  const page = drawn(<Version query={{ project: "p", at: "first" }} />);
+  await screen.findByText("1");
+  page.rerender(<Version query={{ project: "p", at: "next" }} />);
+  screen.getByText("1");
+  page.rerender(<Version query={{ project: "other", at: "next" }} />);
+  screen.getByText("reading");
+  page.rerender(<Version query={{ project: "p", at: "first" }} />);
+  await screen.findByText("1");
+  page.rerender(<Version path="/other" query={{ project: "p", at: "next" }} />);
+  screen.getByText("reading");
 });
 
 test("a question that nobody waits for any more is given up", async () => {

@@ -39,10 +39,19 @@ interface Asked {
   since?: unknown;
 }
 
+/** Keeps the last answer while more is asked about the same thing; an answer about another thing is never shown. */
+function sameThing(path: string | null, query: Query) {
+  return <T>(last: T | undefined, asked?: { queryKey: readonly unknown[] }): T | undefined => {
+    const [lastPath, lastQuery] = (asked?.queryKey ?? []) as [string?, Query?];
+    return lastPath === path && lastQuery?.project === query.project ? last : undefined;
+  };
+}
+
 /** Asks for what is at an address; nothing while the address is null. */
 export function useGet<T>(path: string | null, query: Query = {}, asked: Asked = {}): UseQueryResult<T> {
   return useQuery({
     queryKey: [path, query, asked.since],
+    placeholderData: sameThing(path, query),
     queryFn: ({ signal }) => get<T>(path ?? "", query, signal),
     enabled: path !== null,
     ...(asked.fixed ? { staleTime: Number.POSITIVE_INFINITY } : {}),
@@ -52,7 +61,8 @@ export function useGet<T>(path: string | null, query: Query = {}, asked: Asked =
 /** The same for a text. */
 export function useText(path: string | null, query: Query = {}): UseQueryResult<string> {
   return useQuery({
-    queryKey: ["text", path, query],
+    queryKey: [path, query, "text"],
+    placeholderData: sameThing(path, query),
     queryFn: ({ signal }) => getText(path ?? "", query, signal),
     enabled: path !== null,
   });
