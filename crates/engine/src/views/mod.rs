@@ -1,4 +1,4 @@
-//! What people see of a run, as pure folds over its events or its state. The reports, the lists, the files beside a
+//! Views of a run: pure folds over its events or its state. The reports, the lists, the files beside a
 //! journal, the server and the terminal all take it from here, so that they agree.
 //!
 //! * [`TurnEnd`]: how a turn ended. [`Visits`]: all turns of a run, in short. [`TurnFold`]: one turn in full.

@@ -11,7 +11,7 @@ use super::TurnEnd;
 /// A turn, as its events are read.
 #[derive(Debug)]
 pub struct TurnFold {
-    /// What is known of it. Its files are left out.
+    /// The turn as far as it is known, without its files.
     pub view: TurnView,
     /// When it began, by the wall.
     began: Micros,

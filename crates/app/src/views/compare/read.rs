@@ -73,7 +73,7 @@ pub(super) fn lineage(side: &Side<'_>) -> Result<Vec<(RunId, u64)>> {
     Ok(found)
 }
 
-/// What a turn said, and where it led.
+/// Input and output of a turn, and where its routes led.
 #[derive(Default)]
 struct Told {
     given: Words,
