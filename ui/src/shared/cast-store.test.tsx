@@ -89,8 +89,8 @@ function unanswered(word: string): AbortSignal[] {
   const signals: AbortSignal[] = [];
   const answer = globalThis.fetch;
   vi.stubGlobal("fetch", (address: string, init?: RequestInit) => {
-    const signal = init?.signal;
-    if (!address.includes(word) || !signal) return answer(address, init);
+    if (!address.includes(word)) return answer(address, init);
+    const signal = init?.signal ?? new AbortController().signal;
     signals.push(signal);
     return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
   });
