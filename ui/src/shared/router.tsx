@@ -1,5 +1,5 @@
 // Addresses of the page. What is selected, filtered and looked at is in the address, so that it survives a reload.
-import { type AnchorHTMLAttributes, type ReactNode, useCallback, useMemo, useSyncExternalStore } from "react";
+import { type AnchorHTMLAttributes, type ReactNode, useMemo, useSyncExternalStore } from "react";
 import { isExported } from "./exported";
 
 const listeners = new Set<() => void>();
@@ -102,13 +102,14 @@ export function changedSearch(search: URLSearchParams, changes: Changes): string
   return text ? `?${text}` : "";
 }
 
-/** Reads and changes the part of the address behind the question mark. */
-export function useSearch(): [URLSearchParams, (changes: Changes, push?: boolean) => void] {
-  const { search } = useAddress();
-  const change = useCallback((changes: Changes, push = false) => {
-    go(here().split("?")[0] + changedSearch(searchNow(), changes), !push);
-  }, []);
-  return [search, change];
+/** Changes the part of the address behind the question mark. */
+export function changeSearch(changes: Changes, push = false): void {
+  go(here().split("?")[0] + changedSearch(searchNow(), changes), !push);
+}
+
+/** Reads and changes that part. */
+export function useSearch(): [URLSearchParams, typeof changeSearch] {
+  return [useAddress().search, changeSearch];
 }
 
 type LinkProps = AnchorHTMLAttributes<HTMLAnchorElement> & { to: string; children: ReactNode };

@@ -1,6 +1,7 @@
 // @vitest-environment happy-dom
 import { act, cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
+import { CastStore } from "../../shared/cast-store";
 import { useLive } from "../../shared/live-state";
 import { serveDemo } from "../../testing/demo";
 import { drawn, openAt, refusal, serve } from "../../testing/served";
@@ -69,5 +70,14 @@ test("a card of the graph is chosen, and the panel shows its newest turn", async
   fireEvent.click(await screen.findByTestId("card-Socket-3"));
   const panel = await screen.findByRole("complementary", { name: "Auto-Eval, visit 4" });
   await within(panel).findByText(/completed, satisfied/);
-  expect(searched("socket")).toBe("Socket-3");
+  // An address is written a moment later where many were written before.
+  await waitFor(() => expect(searched("socket")).toBe("Socket-3"));
+});
+
+test("what is still read for a page ends when it is left", async () => {
+  const leave = vi.spyOn(CastStore.prototype, "leave");
+  await opened(44);
+  expect(leave).not.toHaveBeenCalled();
+  cleanup();
+  expect(leave).toHaveBeenCalledOnce();
 });

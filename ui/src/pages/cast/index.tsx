@@ -54,6 +54,7 @@ export function Cast({ id, link = null }: { id: string; link?: TurnLink | null }
     if (ready && project && !isExported()) change({ project });
   }, [ready, project, change]);
   useEffect(() => (ready && !isExported() ? watch(store) : undefined), [store, ready]);
+  useEffect(() => () => store.leave(), [store]);
 
   // A link to a turn becomes the page with that turn in focus.
   const linked = tip && link ? resolved(tip, link) : null;

@@ -14,6 +14,7 @@ import {
 import "@xyflow/react/dist/base.css";
 import {
   type DragEvent,
+  memo,
   type RefObject,
   useCallback,
   useEffect,
@@ -25,14 +26,14 @@ import {
 import { type Selected, type Spot, templates } from "../../document";
 import { showAll, Zoom } from "../../graph/Graph";
 import type { Drawn } from "../../graph/layout";
-import { add, addTemplate, link, place, type Where } from "./acts";
+import { add, addTemplate, link, place } from "./acts";
 import { edgesOf, nodesOf } from "./drawing";
 import { edgeTypes, type LineEdge } from "./EditorLine";
 import css from "./editor.module.css";
 import { linesOf, type Row, withExplored } from "./explored";
-import type { FormProps } from "./fields";
 import { type EditorNode, nodeTypes } from "./nodes";
-import { marksOf, type Walked } from "./views";
+import { type EditorStore, useEditor } from "./store";
+import { marksOf, walkedBy } from "./views";
 
 export const DRAGGED = "application/x-materia";
 
@@ -40,41 +41,41 @@ export interface View {
   fit: () => void;
   whole: () => void;
 }
-interface CanvasProps extends FormProps {
+interface CanvasProps {
+  store: EditorStore;
   drawn: Drawn;
   /** What an exploration of this text found. */
   explored: Row[];
   found: Set<string> | null;
-  walked: Walked | null;
   view: RefObject<View | null>;
   onDrag: (spots: Record<string, Spot> | null) => void;
-  onAsk: (where: Where, at: Spot) => void;
-  onLink: (loadout: string) => void;
 }
 
-export function Canvas(props: CanvasProps) {
+export const Canvas = memo(function Canvas(props: CanvasProps) {
   return (
     <ReactFlowProvider>
       <Flow {...props} />
     </ReactFlowProvider>
   );
-}
+});
 
 function Flow(props: CanvasProps) {
-  const { store, state, drawn, found, walked, findings, explored, onAsk } = props;
-  const { loadout } = state;
+  const { store, drawn, found, explored } = props;
+  const parts = ["loadout", "materia", "selection", "findings", "readOnly", "walk"] as const;
+  const { loadout, materia, selection, findings, readOnly, walk } = useEditor(store, ...parts);
+  const walked = useMemo(() => walkedBy(walk), [walk]);
   const marks = useMemo(
     () => (loadout ? withExplored(marksOf(loadout, findings), explored) : new Map()),
     [loadout, findings, explored],
   );
   const onLoop = useCallback((id: string) => store.select([{ kind: "loop", id }]), [store]);
   const nodes = useMemo(
-    () => nodesOf({ state, drawn, marks, found, walked, onLoop }),
-    [state, drawn, marks, found, walked, onLoop],
+    () => nodesOf({ loadout, materia, selection, drawn, marks, found, walked, onLoop }),
+    [loadout, materia, selection, drawn, marks, found, walked, onLoop],
   );
   const edges = useMemo(
-    () => edgesOf({ state, drawn, findings, explored: linesOf(explored), found, walked }),
-    [state, drawn, findings, explored, found, walked],
+    () => edgesOf({ loadout, selection, findings, drawn, explored: linesOf(explored), found, walked }),
+    [loadout, selection, findings, drawn, explored, found, walked],
   );
   const [over, setOver] = useState<string | null>(null);
   const moving = useRef<Record<string, Spot>>({});
@@ -88,7 +89,7 @@ function Flow(props: CanvasProps) {
         next = next.filter((one) => one.kind !== "socket" || one.id !== change.id);
         if (change.selected) next = [...next.filter((one) => one.kind === "socket"), { kind: "socket", id: change.id }];
       }
-      if (change.type === "position" && change.position && !state.readOnly)
+      if (change.type === "position" && change.position && !readOnly)
         moving.current = { ...moving.current, [change.id]: change.position };
     }
     if (next) store.select(next);
@@ -115,10 +116,9 @@ function Flow(props: CanvasProps) {
   };
   const onConnect = ({ source, target }: Connection) =>
     link(store, source, /^(end|fail):/.test(target) ? target.slice(0, target.indexOf(":")) : target);
-  const onConnectEnd = (event: MouseEvent | TouchEvent, ended: FinalConnectionState) => {
-    if (ended.toNode || !ended.fromNode || ended.fromHandle?.type !== "source") return;
-    const at = "clientX" in event ? { x: event.clientX, y: event.clientY } : { x: 0, y: 0 };
-    onAsk({ from: ended.fromNode.id }, at);
+  const onConnectEnd = (_: unknown, { toNode, fromNode, fromHandle }: FinalConnectionState) => {
+    if (!toNode && fromNode && fromHandle?.type === "source")
+      store.patch({ sheet: { kind: "add", where: { from: fromNode.id } } });
   };
   const edgeUnder = (event: DragEvent) =>
     (event.target as Element).closest<SVGElement>("[data-edge]")?.dataset.edge ?? null;
@@ -128,7 +128,7 @@ function Flow(props: CanvasProps) {
     if (!text) return;
     event.preventDefault();
     const { kind, name } = JSON.parse(text) as { kind: string; name: string };
-    if (kind === "loadout") props.onLink(name);
+    if (kind === "loadout") store.patch({ sheet: { kind: "link", behind: name } });
     else if (kind === "template") {
       const template = templates.find((one) => one.name === name);
       if (template) addTemplate(store, template);
@@ -142,8 +142,8 @@ function Flow(props: CanvasProps) {
       nodeTypes={nodeTypes}
       edgeTypes={edgeTypes}
       className={over ? css.over : ""}
-      nodesDraggable={!state.readOnly}
-      nodesConnectable={!state.readOnly}
+      nodesDraggable={!readOnly}
+      nodesConnectable={!readOnly}
       nodesFocusable={false}
       edgesFocusable={false}
       disableKeyboardA11y
@@ -195,7 +195,7 @@ function Flow(props: CanvasProps) {
 }
 
 /** All of it is shown when it is opened, and stays in view if it was; otherwise the view is the person's. */
-function useView({ drawn, view, state }: CanvasProps): void {
+function useView({ drawn, view, store }: CanvasProps): void {
   const flow = useReactFlow();
   const width = useStore((store) => store.width);
   const height = useStore((store) => store.height);
@@ -210,7 +210,7 @@ function useView({ drawn, view, state }: CanvasProps): void {
     if (whole && (!last || outside(drawn, at, width, height))) void showAll(flow, drawn, width, height);
   }, [flow, drawn, width, height]);
   // What is selected can be seen.
-  const chosen = state.selection.at(-1);
+  const chosen = useEditor(store, "selection").selection.at(-1);
   const id = chosen?.kind === "socket" ? chosen.id : null;
   const box = id ? drawn.sockets[id] : undefined;
   // biome-ignore lint/correctness/useExhaustiveDependencies: the view moves when another card is selected, not when a person moves the view

@@ -5,11 +5,12 @@ import { navigate } from "../../shared/router";
 import { startNew } from "./begin";
 import { loadoutNames } from "./names";
 import { NameSheet } from "./Sheets";
-import type { EditorState } from "./state";
+import { type EditorStore, useEditor } from "./store";
 
-export function CopySheet({ state, onClose }: { state: EditorState; onClose: () => void }) {
-  const taken = loadoutNames(state.files);
-  const { name: from } = state.subject;
+export function CopySheet({ store, onClose }: { store: EditorStore; onClose: () => void }) {
+  const { files, subject, text } = useEditor(store, "files", "subject", "text");
+  const taken = loadoutNames(files);
+  const { name: from } = subject;
   const fault = (name: string) =>
     name.trim() === "" ? "Give it a name." : taken.includes(name) ? `There is a loadout ${name} already.` : null;
   return (
@@ -23,7 +24,7 @@ export function CopySheet({ state, onClose }: { state: EditorState; onClose: () 
       fault={fault}
       onClose={onClose}
       onName={(name) => {
-        startNew(name, new Writer(state.text).raw(["loadouts", from]) ?? "{}");
+        startNew(name, new Writer(text).raw(["loadouts", from]) ?? "{}");
         navigate(`/loadouts/${encodeURIComponent(name)}?begin=1`);
       }}
     />

@@ -1,35 +1,21 @@
 // The drawer: the same document as a tree, as text, as a walk and with all its histories; beside it what was found.
-import { useMemo } from "react";
-import type { Walk } from "../../api/generated";
+import { memo } from "react";
 import { cx } from "../../shared/cx";
 import { later } from "../../shared/later";
 import { Tabs } from "../../shared/parts";
+import { changeSearch } from "../../shared/router";
 import { Explore } from "./Explore";
 import css from "./editor.module.css";
-import type { Explored, Play } from "./explored";
-import type { FormProps } from "./fields";
 import { Outline } from "./Outline";
-import { Problems, summary } from "./Problems";
+import { Problems, ProblemsTitle } from "./Problems";
 import { Simulate } from "./Simulate";
-import { marksOf } from "./views";
+import type { EditorStore } from "./store";
 
 const JsonPane = later(async () => (await import("./JsonPane")).JsonPane);
 
 export type DrawerTab = "outline" | "json" | "simulate" | "explore";
 
-interface DrawerProps extends FormProps {
-  tab: DrawerTab;
-  onTab: (tab: DrawerTab) => void;
-  onWalk: (walk: Walk | null) => void;
-  play: Play | null;
-  onPlay: (play: Play | null) => void;
-  explored: Explored;
-}
-
-export function Drawer(props: DrawerProps) {
-  const { store, state, findings, tab, onTab, onWalk, play, onPlay, explored } = props;
-  const { loadout } = state;
-  const marks = useMemo(() => (loadout ? marksOf(loadout, findings) : new Map()), [loadout, findings]);
+export const Drawer = memo(function Drawer({ store, tab }: { store: EditorStore; tab: DrawerTab }) {
   return (
     <section className={css.drawer} aria-label="Drawer">
       <div className={css.dh}>
@@ -43,23 +29,21 @@ export function Drawer(props: DrawerProps) {
             { id: "explore", label: "Explore" },
           ]}
           now={tab}
-          onPick={onTab}
+          onPick={(drawer) => changeSearch({ drawer })}
         />
         <span className="grow" />
-        <span className="xs faint mono">{state.file}</span>
+        <span className="xs faint mono">{store.state.file}</span>
       </div>
       <div className={cx(css.dh, css.side)}>
-        <h2 className="sm strong">
-          Problems <span className="faint">{summary(findings)}</span>
-        </h2>
+        <ProblemsTitle store={store} />
       </div>
       <div id="drawer-body" className={css.dbody} role="tabpanel" aria-labelledby={`drawer-${tab}`}>
-        {tab === "outline" ? <Outline store={store} state={state} marks={marks} /> : null}
-        {tab === "json" ? <JsonPane store={store} state={state} findings={findings} /> : null}
-        {tab === "simulate" ? <Simulate state={state} onWalk={onWalk} play={play} onPlay={onPlay} /> : null}
-        {tab === "explore" ? <Explore store={store} fault={state.fault} explored={explored} onPlay={onPlay} /> : null}
+        {tab === "outline" ? <Outline store={store} /> : null}
+        {tab === "json" ? <JsonPane store={store} /> : null}
+        {tab === "simulate" ? <Simulate store={store} /> : null}
+        {tab === "explore" ? <Explore store={store} /> : null}
       </div>
-      <Problems store={store} state={state} findings={findings} />
+      <Problems store={store} />
     </section>
   );
-}
+});

@@ -6,6 +6,7 @@ import css from "./editor.module.css";
 import { type FormProps, Found, Part, SelectField } from "./fields";
 import { conditions, targets } from "./options";
 import { SchemaGroups } from "./SchemaFields";
+import { useEditor } from "./store";
 
 /** The place of an edge in the schema. */
 const EDGE = ["loadouts", "*", "sockets", "*", "edges", "0"];
@@ -22,8 +23,8 @@ const usual: Record<string, string> = {
   id: "its two ends",
 };
 
-export function EdgeForm({ store, state, id, findings }: FormProps & { id: string }) {
-  const { loadout, readOnly: off } = state;
+export function EdgeForm({ store, id, findings }: FormProps & { id: string }) {
+  const { loadout, readOnly: off } = useEditor(store, "loadout", "readOnly");
   const found = loadout ? edgeById(loadout, id) : null;
   const exit = loadout && !found ? exitOf(loadout, id) : null;
   const when = found?.edge.when ?? exit?.exit.condition ?? "always";
@@ -45,7 +46,7 @@ export function EdgeForm({ store, state, id, findings }: FormProps & { id: strin
           testid="edge-target"
           disabled={off}
           value={found?.edge.to ?? exit?.exit.to ?? ""}
-          options={targets(state)}
+          options={targets({ loadout })}
           onChange={(value) => changeEdge(store, id, ["to"], value)}
         />
         {exit ? (

@@ -7,12 +7,11 @@ import { changeEdge, link, orderEdge, removeEdge } from "./acts";
 import css from "./editor.module.css";
 import { SelectField } from "./fields";
 import { conditions, targets } from "./options";
-import type { EditorState } from "./state";
-import type { EditorStore } from "./store";
+import { type EditorStore, useEditor } from "./store";
 
-export function EdgeRows({ store, state, socket }: { store: EditorStore; state: EditorState; socket: SocketDoc }) {
+export function EdgeRows({ store, socket }: { store: EditorStore; socket: SocketDoc }) {
+  const { loadout, readOnly: off, subject } = useEditor(store, "loadout", "readOnly", "subject");
   const [dragged, setDragged] = useState<number | null>(null);
-  const off = state.readOnly;
   const drop = (event: DragEvent, index: number) => {
     event.preventDefault();
     if (dragged !== null && dragged !== index) orderEdge(store, socket.id, dragged, index);
@@ -58,7 +57,7 @@ export function EdgeRows({ store, state, socket }: { store: EditorStore; state: 
               testid={`edge-to-${index}`}
               disabled={off}
               value={edge.to}
-              options={targets(state)}
+              options={targets({ loadout })}
               onChange={(value) => {
                 changeEdge(store, edge.id, ["to"], value);
                 store.select([{ kind: "socket", id: socket.id }]);
@@ -88,9 +87,7 @@ export function EdgeRows({ store, state, socket }: { store: EditorStore; state: 
                 icon={X}
                 label={`Remove edge ${index + 1}`}
                 disabled={off}
-                onClick={() =>
-                  store.edit("remove an edge", (writer) => removeEdge(writer, state.subject.name, edge.id))
-                }
+                onClick={() => store.edit("remove an edge", (writer) => removeEdge(writer, subject.name, edge.id))}
               />
             </span>
           </li>

@@ -7,17 +7,19 @@ import { pause } from "../../shared/ask";
 import { Button } from "../../shared/Button";
 import { cx } from "../../shared/cx";
 import { CopyButton, ErrorBox } from "../../shared/parts";
+import { changeSearch } from "../../shared/router";
 import { plain } from "../../shared/text";
 import css from "./editor.module.css";
-import { type Explored, type Play, type Row, rowsOf, summaryOf } from "./explored";
+import { type Row, rowsOf, summaryOf } from "./explored";
 import { Said } from "./fields";
-import type { EditorState } from "./state";
-import type { EditorStore } from "./store";
+import type { Play } from "./state";
+import { type EditorStore, useEditor } from "./store";
 
 const AFTER_MS = 400;
 
 /** Every history of the text that is shown. It is asked for while somebody looks, and held while the text is the same. */
-export function useExplored({ project, file, text, subject, fault }: EditorState, wanted: boolean): Explored {
+export function useExplored(store: EditorStore, wanted: boolean) {
+  const { project, file, text, subject, fault } = useEditor(store, "project", "file", "text", "subject", "fault");
   const { data, error, isPlaceholderData } = useQuery({
     queryKey: ["explore", project, file, subject.name, text],
     queryFn: async ({ signal }) => {
@@ -30,17 +32,15 @@ export function useExplored({ project, file, text, subject, fault }: EditorState
   });
   const view = isPlaceholderData ? undefined : data;
   const rows = useMemo(() => (view ? rowsOf(view) : []), [view]);
-  return { view, rows, error };
+  return { view, rows, error, fault };
 }
 
-export function Explore(props: {
-  store: EditorStore;
-  fault: EditorState["fault"];
-  explored: Explored;
-  onPlay: (play: Play) => void;
-}) {
-  const { store, fault, explored, onPlay } = props;
-  const { view, rows, error } = explored;
+export function Explore({ store }: { store: EditorStore }) {
+  const { view, rows, error, fault } = useExplored(store, true);
+  const onPlay = (play: Play) => {
+    store.patch({ play });
+    changeSearch({ drawer: "simulate" });
+  };
   return (
     <div className={css.walk} data-testid="explore">
       <p className={cx(css.walkbar, "sm")} role="status" data-testid="explore-summary">

@@ -1,6 +1,5 @@
 // The inspector: what is selected, and everything that can be said about it.
-import { useState } from "react";
-import type { Finding } from "../../api/generated";
+import { memo, useState } from "react";
 import { edgeById, exitOf, innermost, type Selected, thingAt } from "../../document";
 import { Badges, KindIcon } from "../../graph/Graph";
 import { LinkButton } from "../../shared/Button";
@@ -12,14 +11,14 @@ import css from "./editor.module.css";
 import { LoadoutForm } from "./LoadoutForm";
 import { LoopForm } from "./LoopForm";
 import { SocketForm } from "./SocketForm";
-import type { EditorState } from "./state";
-import type { EditorStore } from "./store";
+import { type EditorStore, useEditor } from "./store";
 import { keyOf } from "./views";
 
 type Tab = "socket" | "edge" | "prompt" | "loop" | "loadout";
 
-export function Inspector({ store, state, findings }: { store: EditorStore; state: EditorState; findings: Finding[] }) {
-  const { selection, loadout, materia } = state;
+export const Inspector = memo(function Inspector({ store }: { store: EditorStore }) {
+  const parts = ["selection", "loadout", "materia", "findings", "readOnly"] as const;
+  const { selection, loadout, materia, findings, readOnly } = useEditor(store, ...parts);
   const [wish, setWish] = useState<{ of: string; tab: Tab } | null>(null);
   if (!loadout) return <aside className={css.insp} aria-label="Inspector" />;
   const first: Selected = selection.at(-1) ?? { kind: "loadout" };
@@ -83,13 +82,12 @@ export function Inspector({ store, state, findings }: { store: EditorStore; stat
       </div>
       <div id="insp-body" role="tabpanel" aria-labelledby={`insp-${tab}`}>
         {tab === "edge" && first.kind === "edge" ? (
-          <EdgeForm store={store} state={state} id={first.id} findings={about(first)} />
+          <EdgeForm store={store} id={first.id} findings={about(first)} />
         ) : null}
         {tab === "socket" && socket ? (
           <SocketForm
             key={socket.id}
             store={store}
-            state={state}
             socket={socket}
             findings={[
               ...about({ kind: "socket", id: socket.id }),
@@ -125,9 +123,7 @@ export function Inspector({ store, state, findings }: { store: EditorStore; stat
                   className={css.codeField}
                   language="markdown"
                   label="Text added to the prompt"
-                  readOnly={
-                    state.readOnly || (socket.raw.prompt !== undefined && typeof socket.raw.prompt !== "string")
-                  }
+                  readOnly={readOnly || (socket.raw.prompt !== undefined && typeof socket.raw.prompt !== "string")}
                   text={typeof socket.raw.prompt === "string" ? socket.raw.prompt : ""}
                   onType={(text) => setSocket(store, socket.id, ["prompt"], text || undefined, `${socket.id} prompt`)}
                   onUndo={() => store.undo()}
@@ -138,19 +134,13 @@ export function Inspector({ store, state, findings }: { store: EditorStore; stat
           </>
         ) : null}
         {tab === "loop" && loop ? (
-          <LoopForm
-            key={loop.id}
-            store={store}
-            state={state}
-            loop={loop}
-            findings={about({ kind: "loop", id: loop.id })}
-          />
+          <LoopForm key={loop.id} store={store} loop={loop} findings={about({ kind: "loop", id: loop.id })} />
         ) : null}
-        {tab === "loadout" ? <LoadoutForm store={store} state={state} findings={about({ kind: "loadout" })} /> : null}
+        {tab === "loadout" ? <LoadoutForm store={store} findings={about({ kind: "loadout" })} /> : null}
       </div>
     </aside>
   );
-}
+});
 
 function wordsOfMateria(value: Record<string, unknown> | undefined): string {
   if (!value) return "There is no materia of this name.";

@@ -9,61 +9,67 @@ import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from "@codemi
 import { type EditorState as CodeState, type Range, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, type DecorationSet, EditorView, hoverTooltip, keymap, WidgetType } from "@codemirror/view";
 import { getLocation } from "jsonc-parser";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useEffect, useState } from "react";
 import type { Finding } from "../../api/generated";
-import { describe, type Names, pathOf, proposals, rangeOf, shownText } from "../../document";
+import { describe, type Names, pathOf, proposals, rangeOf, type Selected } from "../../document";
 import { Code } from "../../shared/code/Code";
 import { cx } from "../../shared/cx";
 import { oneLine } from "../../shared/text";
 import css from "./editor.module.css";
-import type { FormProps } from "./fields";
 import type { EditorState } from "./state";
+import { type EditorStore, useEditor } from "./store";
 
-export function JsonPane({ store, state, findings }: FormProps) {
-  const { fault, selection, loadout } = state;
-  const text = useMemo(() => shownText(state.text), [state.text]);
+export function JsonPane({ store }: { store: EditorStore }) {
+  const { text, file, readOnly } = useEditor(store, "text", "file", "readOnly");
   const [view, setView] = useState<EditorView | null>(null);
-  const names = useRef<Names>({ loadout, materia: [] });
-  names.current = { loadout, materia: [...state.materia.keys()] };
+  const names = () => ({ loadout: store.state.loadout, materia: [...store.state.materia.keys()] });
   const [extensions] = useState(() => [
-    autocompletion({ override: [(context) => proposed(context, names.current)], icons: false, interactionDelay: 0 }),
+    autocompletion({ override: [(context) => proposed(context, names())], icons: false, interactionDelay: 0 }),
     keymap.of([...completionKeymap, ...lintKeymap]),
     hoverTooltip((shown, at) => described(shown.state, at)),
     lintGutter(),
     notes,
   ]);
+  return (
+    <>
+      <Code
+        className={css.json}
+        language="json"
+        label={`Text of ${file}`}
+        testid="json-text"
+        text={text}
+        readOnly={readOnly}
+        onType={(typed) => store.type(typed)}
+        onUndo={() => store.undo()}
+        onRedo={() => store.redo()}
+        extensions={extensions}
+        onView={setView}
+      />
+      {view ? <Shown store={store} view={view} /> : null}
+    </>
+  );
+}
+
+/** What the text shows of the rest of the editor: findings beside their lines, and the place of what is selected. */
+function Shown({ store, view }: { store: EditorStore; view: EditorView }) {
+  const { findings, fault, selection } = useEditor(store, "findings", "fault", "selection");
   useEffect(() => {
-    if (!view) return;
     const found = diagnostics(view.state, findings, fault);
     view.dispatch(setDiagnostics(view.state, found), { effects: setNotes.of(found) });
   }, [view, findings, fault]);
 
   // A thing that is selected elsewhere is brought into view, unless the text itself is being edited.
-  const picked = selection.at(-1);
-  const key = picked ? JSON.stringify(picked) : "";
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only another selection scrolls, not each letter
+  const key = JSON.stringify(selection.at(-1) ?? null);
   useEffect(() => {
-    if (!view || !picked || !loadout || view.hasFocus) return;
-    const range = rangeOf(text, pathOf(loadout, picked));
+    const picked = JSON.parse(key) as Selected | null;
+    const { loadout } = store.state;
+    if (!picked || !loadout || view.hasFocus) return;
+    const range = rangeOf(view.state.doc.toString(), pathOf(loadout, picked));
     if (!range) return;
     const effects = EditorView.scrollIntoView(range.offset, { y: "start", yMargin: 54 });
     view.dispatch({ selection: { anchor: range.offset }, effects });
-  }, [view, key]);
-  return (
-    <Code
-      className={css.json}
-      language="json"
-      label={`Text of ${state.file}`}
-      testid="json-text"
-      text={text}
-      readOnly={state.readOnly}
-      onType={(typed) => store.type(typed)}
-      onUndo={() => store.undo()}
-      onRedo={() => store.redo()}
-      extensions={extensions}
-      onView={setView}
-    />
-  );
+  }, [store, view, key]);
+  return null;
 }
 
 function proposed(context: CompletionContext, names: Names): CompletionResult | null {

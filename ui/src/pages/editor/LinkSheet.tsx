@@ -17,16 +17,17 @@ import { startNew } from "./begin";
 import css from "./editor.module.css";
 import { Said } from "./fields";
 import { loadoutNames } from "./names";
-import type { EditorState } from "./state";
+import { type EditorStore, useEditor } from "./store";
 
-export function LinkSheet({ state, behind, onClose }: { state: EditorState; behind: string; onClose: () => void }) {
-  const { project, file, text, subject } = state;
+export function LinkSheet({ store, behind, onClose }: { store: EditorStore; behind: string; onClose: () => void }) {
+  const parts = ["project", "file", "files", "text", "subject"] as const;
+  const { project, file, files, text, subject } = useEditor(store, ...parts);
   const { data: found, error } = useQuery({
     queryKey: ["link", project, file, text, subject.name, behind],
     queryFn: ({ signal }) => link(project, { [file]: text }, [`loadout:${subject.name}`, `loadout:${behind}`], signal),
   });
   const [name, setName] = useState(`${subject.name}-then-${behind}`.replace(/[^A-Za-z0-9._-]/g, "-").slice(0, 64));
-  const taken = loadoutNames(state.files).includes(name);
+  const taken = loadoutNames(files).includes(name);
   const save = () => {
     if (!found?.loadout) return;
     startNew(name, found.loadout as { [key: string]: Json });

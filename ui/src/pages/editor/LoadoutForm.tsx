@@ -7,11 +7,12 @@ import css from "./editor.module.css";
 import { type FormProps, Found, Part, Row, SelectField } from "./fields";
 import { targets } from "./options";
 import { Group, labelOf, SchemaFields } from "./SchemaFields";
+import { useEditor } from "./store";
 
 const count = (number: number, word: string) => `${number} ${word}${number === 1 ? "" : "s"}`;
 
-export function LoadoutForm({ store, state, findings }: FormProps) {
-  const { loadout, readOnly: off, value } = state;
+export function LoadoutForm({ store, findings }: FormProps) {
+  const { loadout, readOnly: off, value } = useEditor(store, "loadout", "readOnly", "value");
   if (!loadout) return null;
   const whole = object(value);
   const active = whole.activeLoadout === loadout.name;
@@ -24,7 +25,7 @@ export function LoadoutForm({ store, state, findings }: FormProps) {
             testid="loadout-entry"
             disabled={off}
             value={loadout.entry ?? ""}
-            options={targets(state).filter((one) => !isEnd(one.value))}
+            options={targets({ loadout }).filter((one) => !isEnd(one.value))}
             onChange={(entry) => store.edit("entry", (writer) => writer.set(at(loadout.name, "entry"), entry, true))}
           />
         </Row>

@@ -18,10 +18,11 @@ import { Check } from "../../shared/Table";
 import css from "./editor.module.css";
 import { type FormProps, Found, NameField, Part, SelectField } from "./fields";
 import { conditions, targets } from "./options";
+import { useEditor } from "./store";
 
-export function LoopForm({ store, state, loop, findings }: FormProps & { loop: LoopDoc }) {
-  const { loadout, readOnly: off, materia } = state;
-  const name = state.subject.name;
+export function LoopForm({ store, loop, findings }: FormProps & { loop: LoopDoc }) {
+  const { loadout, readOnly: off, materia } = useEditor(store, "loadout", "readOnly", "materia");
+  const { name } = store.state.subject;
   if (!loadout) return null;
   const generators = loadout.sockets.filter((socket) => materia.get(socket.materia)?.generator);
   const consumes = [
@@ -111,7 +112,7 @@ export function LoopForm({ store, state, loop, findings }: FormProps & { loop: L
                   testid={`exit-to-${index}`}
                   disabled={off}
                   value={exit.to}
-                  options={targets(state)}
+                  options={targets({ loadout })}
                   onChange={(to) => write({ to })}
                 />
                 <IconButton

@@ -6,15 +6,14 @@ import { Button } from "../../shared/Button";
 import css from "./editor.module.css";
 import { SelectField } from "./fields";
 import { conditions, targets } from "./options";
-import type { EditorState } from "./state";
-import type { EditorStore } from "./store";
+import { type EditorStore, useEditor } from "./store";
 
-export function LoopStrip(props: { store: EditorStore; state: EditorState; ids: string[]; onClose: () => void }) {
-  const { store, state, onClose } = props;
-  const loadout = state.loadout;
+export function LoopStrip(props: { store: EditorStore; ids: string[]; onClose: () => void }) {
+  const { store, onClose } = props;
+  const { loadout, materia } = useEditor(store, "loadout", "materia");
   const ids = useMemo(() => (loadout ? inOrder(loadout, props.ids) : []), [loadout, props.ids]);
   const generators = (loadout?.sockets ?? []).filter(
-    (socket) => state.materia.get(socket.materia)?.generator && !ids.includes(socket.id),
+    (socket) => materia.get(socket.materia)?.generator && !ids.includes(socket.id),
   );
   const feeding = generators.find((one) => one.edges.some((edge) => ids.includes(edge.to))) ?? generators.at(-1);
   const last = ids.at(-1) ?? "";
@@ -22,8 +21,8 @@ export function LoopStrip(props: { store: EditorStore; state: EditorState; ids: 
   const [consumes, setConsumes] = useState(feeding?.id ?? "");
   const [from, setFrom] = useState(last);
   const [when, setWhen] = useState<Condition>(() => {
-    const materia = loadout?.sockets.find((one) => one.id === last)?.materia ?? "";
-    return state.materia.get(materia)?.parse === "json" ? "satisfied" : "always";
+    const own = loadout?.sockets.find((one) => one.id === last)?.materia ?? "";
+    return materia.get(own)?.parse === "json" ? "satisfied" : "always";
   });
   const [to, setTo] = useState(leaves ?? "end");
   if (!loadout) return null;
@@ -82,7 +81,7 @@ export function LoopStrip(props: { store: EditorStore; state: EditorState; ids: 
             words="and exits to"
             testid="wizard-to"
             value={to}
-            options={targets(state).filter((one) => !ids.includes(one.value))}
+            options={targets({ loadout }).filter((one) => !ids.includes(one.value))}
             onChange={setTo}
           />
         </>

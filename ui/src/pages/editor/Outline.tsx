@@ -5,9 +5,8 @@ import { cx } from "../../shared/cx";
 import { oneLine } from "../../shared/text";
 import { orderEdge } from "./acts";
 import css from "./editor.module.css";
-import type { EditorState } from "./state";
-import type { EditorStore } from "./store";
-import { edgeNote, keyOf, type Marks } from "./views";
+import { type EditorStore, useEditor } from "./store";
+import { edgeNote, keyOf, type Marks, marksOf } from "./views";
 
 const plural = (count: number, word: string) => `${count} ${word}${count === 1 ? "" : "s"}`;
 
@@ -58,9 +57,12 @@ function itemsOf(loadout: Loadout): Item[] {
   return items;
 }
 
-export function Outline(props: { store: EditorStore; state: EditorState; marks: Map<string, Marks> }) {
-  const { store, state, marks } = props;
-  const { loadout, selection } = state;
+export function Outline({ store }: { store: EditorStore }) {
+  const { loadout, selection, findings } = useEditor(store, "loadout", "selection", "findings");
+  const marks = useMemo<Map<string, Marks>>(
+    () => (loadout ? marksOf(loadout, findings) : new Map()),
+    [loadout, findings],
+  );
   const box = useRef<HTMLDivElement>(null);
   const items = useMemo(() => (loadout ? itemsOf(loadout) : []), [loadout]);
   const chosen = new Set(selection.map(keyOf));

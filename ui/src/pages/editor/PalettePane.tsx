@@ -1,6 +1,6 @@
 // The palette: every materia by kind, beginnings of graphs, and loadouts that can be linked behind this one.
 import { PanelLeftClose, PanelLeftOpen, Workflow } from "lucide-react";
-import { type DragEvent, type ReactNode, type RefObject, useState } from "react";
+import { type DragEvent, memo, type ReactNode, useMemo, useState } from "react";
 import type { MateriaInfo } from "../../document";
 import { templates } from "../../document";
 import { KindIcon } from "../../graph/Graph";
@@ -14,8 +14,8 @@ import { oneLine } from "../../shared/text";
 import { add, addTemplate } from "./acts";
 import { DRAGGED } from "./Canvas";
 import css from "./editor.module.css";
-import type { EditorState } from "./state";
-import type { EditorStore } from "./store";
+import { loadoutNames } from "./names";
+import { type EditorStore, useEditor } from "./store";
 
 /** What a materia is besides its kind, as words. */
 export function badgeOf(info: MateriaInfo, group: string): string {
@@ -54,27 +54,26 @@ const GRAPH = <Workflow className={cx(graph.kind, "ico")} aria-hidden="true" />;
 
 interface PaletteProps {
   store: EditorStore;
-  state: EditorState;
-  loadouts: string[];
-  input: RefObject<HTMLInputElement | null>;
   folded: boolean;
   onFold: () => void;
-  onLink: (loadout: string) => void;
 }
 
-export function PalettePane({ store, state, loadouts, input, folded, onFold, onLink }: PaletteProps) {
+export const PalettePane = memo(function PalettePane({ store, folded, onFold }: PaletteProps) {
+  const { materia, files, subject } = useEditor(store, "materia", "files", "subject");
+  const loadouts = useMemo(() => loadoutNames(files), [files]);
   const [words, setWords] = useState("");
   const put = (name: string) => {
     const sockets = store.selectedSockets();
-    const edge = state.selection[0]?.kind === "edge" ? state.selection[0].id : null;
+    const [first] = store.state.selection;
+    const edge = first?.kind === "edge" ? first.id : null;
     add(store, name, { after: sockets.length === 1 ? (sockets[0] ?? null) : null, edge });
   };
-  const groups = grouped(state.materia).map((group) => ({
+  const groups = grouped(materia).map((group) => ({
     ...group,
     items: group.items.filter((one) => fitting(words, one.name, one.label, one.description, one.group)),
   }));
   const begin = templates.filter((one) => fitting(words, one.name, one.description));
-  const others = loadouts.filter((name) => name !== state.subject.name && fitting(words, name));
+  const others = loadouts.filter((name) => name !== subject.name && fitting(words, name));
   if (folded)
     return (
       <aside className={cx(css.pal, "folded")} aria-label="Palette">
@@ -93,7 +92,6 @@ export function PalettePane({ store, state, loadouts, input, folded, onFold, onL
         <FindBox>
           <span className="sr">Find materia</span>
           <input
-            ref={input}
             value={words}
             placeholder="Find materia"
             data-testid="palette-find"
@@ -142,13 +140,13 @@ export function PalettePane({ store, state, loadouts, input, folded, onFold, onL
             icon={GRAPH}
             title={name}
             text="Shows the linked graph first."
-            onPut={() => onLink(name)}
+            onPut={() => store.patch({ sheet: { kind: "link", behind: name } })}
           />
         ))}
       </Group>
     </aside>
   );
-}
+});
 
 function Group({ name, count, children }: { name: string; count: number; children: ReactNode }) {
   if (count === 0) return null;

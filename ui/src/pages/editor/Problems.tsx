@@ -6,35 +6,44 @@ import { Button } from "../../shared/Button";
 import { cx } from "../../shared/cx";
 import css from "./editor.module.css";
 import { Said } from "./fields";
-import type { EditorState } from "./state";
-import type { EditorStore } from "./store";
+import { type EditorStore, useEditor } from "./store";
 
-export function summary(findings: Finding[]): string {
+function summary(findings: Finding[]): string {
   const count = (severity: string) => findings.filter((one) => one.severity === severity).length;
   const part = (number: number, word: string) => (number > 0 ? [`${number} ${word}${number === 1 ? "" : "s"}`] : []);
   const text = [...part(count("error"), "error"), ...part(count("warning"), "warning")].join(", ");
   return text || "none";
 }
 
-export function Problems({ store, state, findings }: { store: EditorStore; state: EditorState; findings: Finding[] }) {
-  const { loadout } = state;
+export function ProblemsTitle({ store }: { store: EditorStore }) {
+  const { findings } = useEditor(store, "findings");
+  return (
+    <h2 className="sm strong">
+      Problems <span className="faint">{summary(findings)}</span>
+    </h2>
+  );
+}
+
+export function Problems({ store }: { store: EditorStore }) {
+  const parts = ["loadout", "fault", "findings", "readOnly", "value", "checked"] as const;
+  const { loadout, fault, findings, readOnly, value, checked } = useEditor(store, ...parts);
   const go = (finding: Finding) => {
     const thing = loadout ? thingAt(loadout, finding.pointer) : null;
     if (thing) store.select([thing]);
   };
   return (
     <ul className={css.probs} data-testid="problems">
-      {state.fault ? (
+      {fault ? (
         <li className="st failed" data-testid="problem-syntax">
           <CircleAlert className="ico s" />
           <span>
-            <Said text={state.fault.message} /> The graph shows the last valid text.
-            <span className={css.code}>document::syntax · line {state.fault.line}</span>
+            <Said text={fault.message} /> The graph shows the last valid text.
+            <span className={css.code}>document::syntax · line {fault.line}</span>
           </span>
         </li>
       ) : null}
       {findings.map((finding) => {
-        const fix = state.readOnly || state.fault ? null : fixFor(finding, state.value);
+        const fix = readOnly || fault ? null : fixFor(finding, value);
         const Icon = finding.severity === "error" ? CircleAlert : finding.severity === "warning" ? TriangleAlert : Info;
         return (
           <li
@@ -62,9 +71,9 @@ export function Problems({ store, state, findings }: { store: EditorStore; state
           </li>
         );
       })}
-      {findings.length === 0 && !state.fault ? (
+      {findings.length === 0 && !fault ? (
         <li className={css.none} data-testid="no-problems">
-          {state.checked === null ? "Checking." : "No problems found."}
+          {checked === null ? "Checking." : "No problems found."}
         </li>
       ) : null}
     </ul>

@@ -19,25 +19,22 @@ import { oneLine } from "../../shared/text";
 import { Del, Ins } from "../../shared/WordDiff";
 import css from "./editor.module.css";
 import { isCleared } from "./SaveBar";
-import type { EditorState } from "./state";
-import type { EditorStore } from "./store";
+import { type EditorStore, useEditor } from "./store";
 
-export function Review({ store, state, onClose }: { store: EditorStore; state: EditorState; onClose: () => void }) {
-  const { base, project, file, layer, subject, hash } = state;
-  const cleared = isCleared(state);
+export function Review({ store, onClose }: { store: EditorStore; onClose: () => void }) {
+  const parts = ["base", "project", "file", "layer", "subject", "hash", "loadout", "text", "value"] as const;
+  const { base, project, file, layer, subject, hash, loadout, text: shown, value } = useEditor(store, ...parts);
+  const cleared = isCleared({ subject, loadout, base });
   // A loadout without sockets is none: what is saved has it no more.
-  const text = useMemo(
-    () => (cleared ? without(state.text, subject.name) : state.text),
-    [cleared, state.text, subject.name],
-  );
+  const text = useMemo(() => (cleared ? without(shown, subject.name) : shown), [cleared, shown, subject.name]);
   const { data: found, error: unread } = useQuery({
     queryKey: ["diff", base, text],
     queryFn: ({ signal }) => diff(base, text, signal),
   });
   const [typed, setTyped] = useState("");
-  const runs = useNewRuns(state);
+  const runs = useNewRuns(store);
   const known = useLive((live) => live.casts);
-  const active = object(state.value).activeLoadout === subject.name;
+  const active = object(value).activeLoadout === subject.name;
   const running = [...known.values()].filter(
     (cast) => cast.loadout === subject.name && (cast.status === "running" || cast.status === "waiting"),
   ).length;
@@ -188,8 +185,8 @@ function Changes({ title, list }: { title: string; list: Change[] }) {
 const short = (value: unknown) => (value === undefined ? "" : oneLine(JSON.stringify(value), 60));
 
 /** What would run that the saved loadout does not run. */
-function useNewRuns(state: EditorState): string[] | null {
-  const { project, file, text, base, subject } = state;
+function useNewRuns(store: EditorStore): string[] | null {
+  const { project, file, text, base, subject } = useEditor(store, "project", "file", "text", "base", "subject");
   const { data } = useQuery({
     queryKey: ["runs", project, file, text, base, subject],
     queryFn: async ({ signal }) => {

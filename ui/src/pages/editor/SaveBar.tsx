@@ -1,33 +1,30 @@
 // The bar above the canvas: what it is, whether it is kept, and the way to save it.
 import { Check, type LucideIcon, Redo2, Undo2 } from "lucide-react";
-import type { Finding } from "../../api/generated";
+import { memo } from "react";
 import { type Change, readLoadout } from "../../document";
 import { Button, LinkButton } from "../../shared/Button";
 import { cx } from "../../shared/cx";
 import { clock } from "../../shared/format";
 import { Foreign, Tag } from "../../shared/parts";
+import { changeSearch } from "../../shared/router";
+import { layOut } from "./acts";
 import css from "./editor.module.css";
-import type { FormProps } from "./fields";
 import { type EditorState, readText } from "./state";
-
-interface SaveBarProps extends FormProps {
-  onReview: () => void;
-  onLayOut?: () => void;
-  onSimulate?: () => void;
-  onCopy: () => void;
-}
+import { type EditorStore, useEditor } from "./store";
 
 /** Whether every socket of a loadout that had some is gone. Saving takes the loadout away then. */
-export function isCleared(state: EditorState): boolean {
-  const { subject, loadout, base } = state;
+export function isCleared({ subject, loadout, base }: Pick<EditorState, "subject" | "loadout" | "base">): boolean {
   if (subject.kind !== "loadout" || !loadout || loadout.sockets.length > 0) return false;
   return (readLoadout(readText(base).value, subject.name)?.sockets.length ?? 0) > 0;
 }
 
-export function saveReason(state: EditorState, findings: Finding[]): string | null {
-  if (state.fault) return `fix line ${state.fault.line} first`;
-  if (state.checked !== state.text) return null;
-  const own = `/loadouts/${state.subject.name}`;
+export function saveReason(
+  state: Pick<EditorState, "fault" | "checked" | "findings" | "text" | "subject" | "loadout" | "base">,
+): string | null {
+  const { fault, checked, findings, text, subject } = state;
+  if (fault) return `fix line ${fault.line} first`;
+  if (checked !== text) return null;
+  const own = `/loadouts/${subject.name}`;
   const cleared = isCleared(state);
   // What is only wrong because nothing is left goes with the loadout.
   const errors = findings.filter(
@@ -36,11 +33,12 @@ export function saveReason(state: EditorState, findings: Finding[]): string | nu
   return errors > 0 ? `fix ${errors} ${errors === 1 ? "error" : "errors"} first` : null;
 }
 
-export function SaveBar(props: SaveBarProps) {
-  const { store, state, findings } = props;
-  const { history, base, text, hash, file, kept, readOnly, subject, layer } = state;
+export const SaveBar = memo(function SaveBar({ store, onCopy }: { store: EditorStore; onCopy?: () => void }) {
+  const judged = ["fault", "checked", "findings", "text", "subject", "loadout", "base"] as const;
+  const state = useEditor(store, "history", "hash", "file", "readOnly", "layer", ...judged);
+  const { history, base, text, hash, file, readOnly, subject, layer } = state;
   const dirty = text !== base;
-  const reason = saveReason(state, findings);
+  const reason = saveReason(state);
   const [last, next] = [history.past.at(-1), history.future.at(-1)];
   const changes = history.past.length;
   const fresh = base === "";
@@ -66,13 +64,17 @@ export function SaveBar(props: SaveBarProps) {
               </>
             )}
           </span>
-          {dirty || kept.state === "offline" || kept.state === "held" ? <KeptTag state={state} /> : null}
+          <KeptTag store={store} dirty={dirty} />
         </>
       )}
       <span className="sm faint cut">{file === "(shipped)" ? "" : `${file}, ${layer}`}</span>
       <span className="grow" />
       {readOnly ? (
-        <Button look="primary" data-testid="copy-to-edit" onClick={props.onCopy}>
+        <Button
+          look="primary"
+          data-testid="copy-to-edit"
+          onClick={onCopy ?? (() => store.patch({ sheet: { kind: "copy" } }))}
+        >
           Copy to change it
         </Button>
       ) : (
@@ -81,13 +83,13 @@ export function SaveBar(props: SaveBarProps) {
           <Step verb="Redo" icon={Redo2} change={next} onGo={() => store.redo()} />
         </>
       )}
-      {props.onLayOut && !readOnly ? (
-        <Button data-testid="lay-out" onClick={props.onLayOut}>
+      {subject.kind === "loadout" && !readOnly ? (
+        <Button data-testid="lay-out" onClick={() => layOut(store)}>
           Lay out
         </Button>
       ) : null}
-      {props.onSimulate ? (
-        <Button data-testid="open-simulate" onClick={props.onSimulate}>
+      {subject.kind === "loadout" ? (
+        <Button data-testid="open-simulate" onClick={() => changeSearch({ drawer: "simulate" })}>
           Simulate
         </Button>
       ) : null}
@@ -96,7 +98,7 @@ export function SaveBar(props: SaveBarProps) {
           look={reason ? undefined : "primary"}
           data-testid="review"
           disabled={reason !== null}
-          onClick={props.onReview}
+          onClick={() => store.patch({ sheet: { kind: "review" } })}
         >
           Review and save{reason ? `: ${reason}` : ""}
         </Button>
@@ -107,7 +109,7 @@ export function SaveBar(props: SaveBarProps) {
       ) : null}
     </div>
   );
-}
+});
 
 function Step(props: { verb: string; icon: LucideIcon; change: Change | undefined; onGo: () => void }) {
   const { verb, icon, change, onGo } = props;
@@ -125,8 +127,9 @@ function Step(props: { verb: string; icon: LucideIcon; change: Change | undefine
   );
 }
 
-function KeptTag({ state }: { state: EditorState }) {
-  const { state: where, at, why } = state.kept;
+function KeptTag({ store, dirty }: { store: EditorStore; dirty: boolean }) {
+  const { state: where, at, why } = useEditor(store, "kept").kept;
+  if (!dirty && where !== "offline" && where !== "held") return null;
   if (where === "kept" && at)
     return (
       <Tag data-testid="kept">

@@ -11,20 +11,20 @@ import { Foot } from "../../shared/Pop";
 import palette from "../../shared/palette.module.css";
 import { Foreign } from "../../shared/parts";
 import { oneLine } from "../../shared/text";
-import { add, link, rename, type Where } from "./acts";
+import { add, link, rename } from "./acts";
 import css from "./editor.module.css";
 import { SelectField } from "./fields";
 import { conditions, nameFault, targets } from "./options";
 import { badgeOf, fitting, grouped } from "./PalettePane";
-import type { EditorState } from "./state";
-import type { EditorStore } from "./store";
+import type { Where } from "./state";
+import { type EditorStore, useEditor } from "./store";
 
-export function AddSheet(props: { store: EditorStore; state: EditorState; where: Where; onClose: () => void }) {
-  const { store, state, where, onClose } = props;
+export function AddSheet({ store, where, onClose }: { store: EditorStore; where: Where; onClose: () => void }) {
+  const { materia } = useEditor(store, "materia");
   const [words, setWords] = useState("");
   const [at, setAt] = useState(0);
   const found = useMemo(() => {
-    const all = grouped(state.materia).flatMap((group) =>
+    const all = grouped(materia).flatMap((group) =>
       group.items.map((one) => ({ key: one.name, one, badge: badgeOf(one, group.name), group: group.name })),
     );
     const list = all.filter(({ one, group }) => fitting(words, one.name, one.label, one.description, one.group, group));
@@ -33,7 +33,7 @@ export function AddSheet(props: { store: EditorStore; state: EditorState; where:
     return list
       .toSorted((a, b) => Number(b.key.toLowerCase().startsWith(first)) - Number(a.key.toLowerCase().startsWith(first)))
       .slice(0, 12);
-  }, [state.materia, words]);
+  }, [materia, words]);
   const ends = where.from && fitting(words, "end");
   const take = (name: string | null) => {
     onClose();
@@ -91,12 +91,12 @@ export function AddSheet(props: { store: EditorStore; state: EditorState; where:
   );
 }
 
-export function ConnectSheet(props: { store: EditorStore; state: EditorState; from: string; onClose: () => void }) {
-  const { store, state, from, onClose } = props;
+export function ConnectSheet({ store, from, onClose }: { store: EditorStore; from: string; onClose: () => void }) {
+  const { loadout } = useEditor(store, "loadout");
   const [words, setWords] = useState("");
   const [at, setAt] = useState(0);
-  const [when, setWhen] = useState<Condition>(() => (state.loadout ? likelyCondition(state.loadout, from) : "always"));
-  const found = targets(state)
+  const [when, setWhen] = useState<Condition>(() => (loadout ? likelyCondition(loadout, from) : "always"));
+  const found = targets({ loadout })
     .filter((one) => fitting(words, one.label))
     .slice(0, 14);
   const take = (to: string | undefined) => {
@@ -104,7 +104,7 @@ export function ConnectSheet(props: { store: EditorStore; state: EditorState; fr
     onClose();
     link(store, from, to, when);
   };
-  const materia = state.loadout?.sockets.find((one) => one.id === from)?.materia;
+  const materia = loadout?.sockets.find((one) => one.id === from)?.materia;
   return (
     <Dialog label={`Connect ${from}`} onClose={onClose} className={palette.palette}>
       <div className="row">
@@ -143,8 +143,8 @@ export function ConnectSheet(props: { store: EditorStore; state: EditorState; fr
   );
 }
 
-export function RenameSheet(props: { store: EditorStore; state: EditorState; id: string; onClose: () => void }) {
-  const { store, state, id, onClose } = props;
+export function RenameSheet({ store, id, onClose }: { store: EditorStore; id: string; onClose: () => void }) {
+  const loadout = useEditor(store, "loadout");
   return (
     <NameSheet
       title={`Rename ${id}`}
@@ -154,7 +154,7 @@ export function RenameSheet(props: { store: EditorStore; state: EditorState; id:
       verb="Rename"
       look="mono"
       from={id}
-      fault={(typed) => (typed === id ? null : nameFault(state, typed))}
+      fault={(typed) => (typed === id ? null : nameFault(loadout, typed))}
       onClose={onClose}
       onName={(typed) => typed !== id && rename(store, id, typed)}
     />

@@ -13,9 +13,8 @@ import { useLive } from "../../shared/live-state";
 import { ErrorBox, Foreign, Item } from "../../shared/parts";
 import { oneLine } from "../../shared/text";
 import css from "./editor.module.css";
-import type { Play } from "./explored";
 import { Said, SelectField } from "./fields";
-import type { EditorState } from "./state";
+import { type EditorStore, useEditor } from "./store";
 
 const AFTER_MS = 40;
 const words: Record<ChosenEnd, string> = {
@@ -26,15 +25,9 @@ const words: Record<ChosenEnd, string> = {
   items: "Work items",
 };
 
-export function Simulate(props: {
-  state: EditorState;
-  onWalk: (walk: Walk | null) => void;
-  /** A history that is played step by step. */
-  play: Play | null;
-  onPlay: (play: Play | null) => void;
-}) {
-  const { state, onWalk, play, onPlay } = props;
-  const { project, file, text, subject, fault } = state;
+export function Simulate({ store }: { store: EditorStore }) {
+  const parts = ["project", "file", "text", "subject", "fault", "play"] as const;
+  const { project, file, text, subject, fault, play } = useEditor(store, ...parts);
   const [choices, setChoices] = useState<Choice[]>([]);
   const [refused, setRefused] = useState<unknown>(null);
   const [rules, setRules] = useState("G12");
@@ -49,16 +42,16 @@ export function Simulate(props: {
   const known = useLive((live) => live.casts);
   const casts = [...known.values()].filter((cast) => cast.loadout === subject.name).slice(0, 20);
   useEffect(() => {
-    onWalk(walk);
-    return () => onWalk(null);
-  }, [walk, onWalk]);
+    store.patch({ walk });
+    return () => store.patch({ walk: null });
+  }, [store, walk]);
 
   const chose = useRef(false);
   const box = useRef<HTMLDivElement>(null);
   const choose = (ask: WalkAsk, outcome: ChosenEnd, items?: number) => {
     chose.current = true;
     // Who chooses leaves the history that was played.
-    onPlay(null);
+    store.patch({ play: null });
     setChoices([...choices, { socket: ask.socket, outcome, ...(items === undefined ? {} : { items }) }]);
   };
   // Who walks with the keyboard goes on at the next question.
@@ -77,7 +70,7 @@ export function Simulate(props: {
   const answers = play ? textsOf(walk, choices) : [];
   const openCast = (id: string) => {
     if (!id) return;
-    onPlay(null);
+    store.patch({ play: null });
     setRefused(null);
     client
       .fetchQuery({

@@ -6,6 +6,7 @@ import css from "./editor.module.css";
 import { Assign, type FormProps, Found, NameField, Part, Row, SelectField } from "./fields";
 import { conditions, nameFault, PARSES, targets } from "./options";
 import { SchemaFields, SchemaGroups } from "./SchemaFields";
+import { useEditor } from "./store";
 
 /** The place of a socket in the schema. */
 const SOCKET = ["loadouts", "*", "sockets", "*"];
@@ -35,10 +36,10 @@ const usual: Record<string, string> = {
   "budgets.cost": "no limit",
 };
 
-export function SocketForm({ store, state, socket, findings }: FormProps & { socket: SocketDoc }) {
+export function SocketForm({ store, socket, findings }: FormProps & { socket: SocketDoc }) {
   const { raw, id } = socket;
-  const off = state.readOnly;
-  const info = state.materia.get(socket.materia);
+  const { loadout, readOnly: off, materia } = useEditor(store, "loadout", "readOnly", "materia");
+  const info = materia.get(socket.materia);
   const put = (field: string, value: Parameters<typeof setSocket>[3], ...more: string[]) =>
     setSocket(store, id, [field, ...more], value, `${id} ${field} ${more.join(" ")}`);
   const parse = typeof raw.parse === "string" ? raw.parse : (info?.parse ?? "text");
@@ -60,7 +61,7 @@ export function SocketForm({ store, state, socket, findings }: FormProps & { soc
           testid="socket-materia"
           disabled={off}
           value={socket.materia}
-          options={[...state.materia.values()].map((one) => ({
+          options={[...materia.values()].map((one) => ({
             value: one.name,
             label: `${one.name}${one.layer === "shipped" ? ", shipped" : ""}`,
           }))}
@@ -73,7 +74,7 @@ export function SocketForm({ store, state, socket, findings }: FormProps & { soc
               testid="socket-id"
               disabled={off}
               value={id}
-              fault={(to) => nameFault(state, to)}
+              fault={(to) => nameFault({ loadout }, to)}
               onDone={(to) => rename(store, id, to)}
             />
           </Row>
@@ -95,7 +96,7 @@ export function SocketForm({ store, state, socket, findings }: FormProps & { soc
         title="Edges"
         hint={raw.routing === "all" ? "every one that matches is taken" : "the first that matches is taken"}
       >
-        <EdgeRows store={store} state={state} socket={socket} />
+        <EdgeRows store={store} socket={socket} />
         <div className={css.under}>
           <Row label="On failure">
             <SelectField
@@ -103,7 +104,10 @@ export function SocketForm({ store, state, socket, findings }: FormProps & { soc
               testid="socket-failure"
               disabled={off}
               value={socket.onFailure?.to ?? ""}
-              options={[{ value: "", label: "the cast fails" }, ...targets(state).filter((one) => one.value !== id)]}
+              options={[
+                { value: "", label: "the cast fails" },
+                ...targets({ loadout }).filter((one) => one.value !== id),
+              ]}
               onChange={(value) =>
                 !value
                   ? put("onFailure", undefined)
@@ -116,7 +120,7 @@ export function SocketForm({ store, state, socket, findings }: FormProps & { soc
           {raw.onFailure ? fields("onFailure", ["maxTraversals"]) : null}
         </div>
       </Part>
-      {innermost(state.loadout ?? emptyLoadout, id) ? (
+      {loadout && innermost(loadout, id) ? (
         <Part title="Loop">
           <Row label="Moves on">
             <SelectField
@@ -151,4 +155,3 @@ export function SocketForm({ store, state, socket, findings }: FormProps & { soc
     </>
   );
 }
-const emptyLoadout = { name: "", entry: null, description: "", sockets: [], loops: [], layout: {}, raw: {} };

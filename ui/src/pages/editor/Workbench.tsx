@@ -1,8 +1,7 @@
 // The editor around one open document: bar, palette, canvas, inspector and drawer.
 import { X } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import type { Walk } from "../../api/generated";
-import { gridOf, type Selected, type Spot } from "../../document";
+import { gridOf, type Spot } from "../../document";
 import { useDrawing } from "../../graph/elk";
 import graph from "../../graph/graph.module.css";
 import { EDITOR } from "../../graph/layout";
@@ -12,51 +11,36 @@ import { cx } from "../../shared/cx";
 import { Input } from "../../shared/Field";
 import { keep, kept } from "../../shared/kept";
 import { later } from "../../shared/later";
-import { useSearch } from "../../shared/router";
-import { layOut, removeSelected, type Where } from "./acts";
+import { changeSearch, useSearch } from "../../shared/router";
+import { removeSelected } from "./acts";
 import { Canvas, type View } from "./Canvas";
 import { CopySheet } from "./CopySheet";
 import { Drawer, type DrawerTab } from "./Drawer";
 import { useExplored } from "./Explore";
 import css from "./editor.module.css";
-import type { Play } from "./explored";
 import { Inspector } from "./Inspector";
 import { LinkSheet } from "./LinkSheet";
 import { LoopStrip } from "./LoopStrip";
-import { loadoutNames } from "./names";
 import { PalettePane } from "./PalettePane";
 import { Review } from "./Review";
 import { SaveBar, saveReason } from "./SaveBar";
 import { AddSheet, ConnectSheet, RenameSheet } from "./Sheets";
 import { type EditorStore, useCheck, useEditor } from "./store";
 import { focusCard, useKeys } from "./useKeys";
-import { findingsOf, keyOf, matches, sizesFor, walkedBy } from "./views";
+import { keyOf, matches, sizesFor } from "./views";
 
 const NOTICE_MS = 8000;
-
-type Sheet =
-  | { kind: "add"; where: Where }
-  | { kind: "connect"; from: string }
-  | { kind: "rename"; id: string }
-  | { kind: "loop"; ids: string[] }
-  | { kind: "link"; behind: string }
-  | { kind: "review" }
-  | { kind: "copy" };
 
 const MergeView = later(async () => (await import("./MergeView")).MergeView);
 
 export function Workbench({ store }: { store: EditorStore }) {
-  const state = useEditor(store);
+  const parts = ["loadout", "materia", "text", "base", "subject", "sheet", "conflict"] as const;
+  const { loadout, materia, text, base, subject, sheet, conflict } = useEditor(store, ...parts);
   useCheck(store);
   const [search, change] = useSearch();
-  const [sheet, setSheet] = useState<Sheet | null>(() => (search.get("copy") ? { kind: "copy" } : null));
-  const [walk, setWalk] = useState<Walk | null>(null);
-  const [play, setPlay] = useState<Play | null>(null);
   const [dragged, setDragged] = useState<Record<string, Spot> | null>(null);
   const view = useRef<View | null>(null);
   const finder = useRef<HTMLInputElement>(null);
-  const palette = useRef<HTMLInputElement>(null);
-  const { loadout, materia, conflict, notice } = state;
   const words = search.get("find");
   const tab = (search.get("drawer") ?? "outline") as DrawerTab;
   const grid = useMemo(() => (loadout ? gridOf(loadout, materia) : null), [loadout, materia]);
@@ -67,116 +51,58 @@ export function Workbench({ store }: { store: EditorStore }) {
     () => (laid && grid && loadout ? withSpots(laid, grid, { ...loadout.layout, ...dragged }, sizes) : laid),
     [laid, grid, loadout, dragged, sizes],
   );
-  const findings = useMemo(() => findingsOf(state), [state]);
-  const found = useMemo(() => (words === null ? null : matches(state, words)), [state, words]);
-  const walked = useMemo(() => walkedBy(walk), [walk]);
-  const explored = useExplored(state, tab === "explore");
-  const others = useMemo(() => loadoutNames(state.files), [state.files]);
+  const found = useMemo(
+    () => (words === null ? null : matches({ loadout, materia }, words)),
+    [loadout, materia, words],
+  );
+  const explored = useExplored(store, tab === "explore");
   const close = useCallback(() => {
-    setSheet(null);
+    store.patch({ sheet: null });
     change({ copy: null });
-  }, [change]);
-  const review = () => {
-    if (state.readOnly) setSheet({ kind: "copy" });
-    else if (state.text !== state.base && saveReason(state, findings) === null) setSheet({ kind: "review" });
-    else if (state.text === state.base) store.say("Everything is saved.");
-    else store.say(`Not saved: ${saveReason(state, findings)}.`);
-  };
+  }, [store, change]);
   useKeys({
     store,
     drawn,
     view,
-    onAdd: (where) => setSheet({ kind: "add", where }),
-    onConnect: (from) => setSheet({ kind: "connect", from }),
-    onRename: (id) => setSheet({ kind: "rename", id }),
-    onLoop: (ids) => {
-      store.patch({ notice: null });
-      setSheet({ kind: "loop", ids });
+    onReview: () => {
+      const reason = saveReason(store.state);
+      if (store.state.readOnly) store.patch({ sheet: { kind: "copy" } });
+      else if (text === base) store.say("Everything is saved.");
+      else if (reason) store.say(`Not saved: ${reason}.`);
+      else store.patch({ sheet: { kind: "review" } });
     },
-    onReview: review,
     onFind: () => {
       change({ find: words ?? " " });
       requestAnimationFrame(() => finder.current?.select());
     },
   });
-  useSelection(state.selection, change);
   useEffect(() => {
-    if (!notice || notice.undo) return;
-    const timer = setTimeout(() => store.patch({ notice: null }), NOTICE_MS);
-    return () => clearTimeout(timer);
-  }, [store, notice]);
-  useEffect(() => {
-    document.title = `${state.text === state.base ? "" : "• "}${state.subject.name} · Materia`;
-  }, [state.text, state.base, state.subject.name]);
+    document.title = `${text === base ? "" : "• "}${subject.name} · Materia`;
+  }, [text, base, subject.name]);
 
   const [narrow, setNarrow] = useState(
     () => (kept("materia.palette") ?? (innerWidth < 1100 ? "closed" : "open")) === "closed",
   );
-  const fold = () => {
+  const fold = useCallback(() => {
     keep("materia.palette", narrow ? "open" : "closed");
     setNarrow(!narrow);
-  };
+  }, [narrow]);
 
   return (
     <div className={cx(css.editor, narrow && css.narrow)} data-testid="editor">
-      <SaveBar
-        store={store}
-        state={state}
-        findings={findings}
-        onReview={review}
-        onLayOut={() => layOut(store)}
-        onSimulate={() => change({ drawer: "simulate" })}
-        onCopy={() => setSheet({ kind: "copy" })}
-      />
-      <PalettePane
-        store={store}
-        state={state}
-        loadouts={others}
-        folded={narrow}
-        onFold={fold}
-        input={palette}
-        onLink={(behind) => setSheet({ kind: "link", behind })}
-      />
+      <SaveBar store={store} />
+      <PalettePane store={store} folded={narrow} onFold={fold} />
       <section className={cx(css.canvas, graph.graph)} aria-label="Graph" data-testid="canvas">
         {drawn ? (
-          <Canvas
-            store={store}
-            state={state}
-            drawn={drawn}
-            findings={findings}
-            explored={explored.rows}
-            found={found}
-            walked={walked}
-            view={view}
-            onDrag={setDragged}
-            onAsk={(where) => setSheet({ kind: "add", where })}
-            onLink={(behind) => setSheet({ kind: "link", behind })}
-          />
+          <Canvas store={store} drawn={drawn} explored={explored.rows} found={found} view={view} onDrag={setDragged} />
         ) : null}
-        {state.selection.length > 1 && !sheet && !state.readOnly ? (
-          <div className={css.many} role="group" aria-label="Selection">
-            <span className="sm">{state.selection.length} selected</span>
-            <Button
-              look="small"
-              data-testid="make-loop-button"
-              onClick={() => {
-                store.patch({ notice: null });
-                setSheet({ kind: "loop", ids: store.selectedSockets() });
-              }}
-            >
-              Make a loop
-            </Button>
-            <Button look="small" onClick={() => removeSelected(store)}>
-              Delete
-            </Button>
-          </div>
-        ) : null}
+        <Chosen store={store} />
         {loadout && loadout.sockets.length === 0 ? (
           <p className={css.blank} data-testid="blank">
             The loadout is empty. Press <kbd>A</kbd>, or drag a materia from the left.
           </p>
         ) : null}
-        {sheet?.kind === "loop" ? <LoopStrip store={store} state={state} ids={sheet.ids} onClose={close} /> : null}
+        {sheet?.kind === "loop" ? <LoopStrip store={store} ids={sheet.ids} onClose={close} /> : null}
         {words === null ? null : (
           <label className={css.finder}>
             <span className="sr">Find in the loadout</span>
@@ -200,41 +126,16 @@ export function Workbench({ store }: { store: EditorStore }) {
             <IconButton icon={X} label="Close" onClick={() => change({ find: null })} />
           </label>
         )}
-        {notice ? (
-          <div className={css.toast} role="status" data-testid="notice">
-            <span>{notice.text}</span>
-            {notice.undo ? (
-              <Button look="small" testid="toast-undo" onClick={() => store.undo()}>
-                Undo
-              </Button>
-            ) : null}
-            <IconButton icon={X} label="Close" onClick={() => store.patch({ notice: null })} />
-          </div>
-        ) : null}
+        <Notice store={store} />
       </section>
-      <Inspector store={store} state={state} findings={findings} />
-      <Drawer
-        store={store}
-        state={state}
-        findings={findings}
-        tab={tab}
-        onTab={(id) => change({ drawer: id })}
-        onWalk={setWalk}
-        play={play}
-        onPlay={(next) => {
-          setPlay(next);
-          if (next) change({ drawer: "simulate" });
-        }}
-        explored={explored}
-      />
-      {sheet?.kind === "add" ? <AddSheet store={store} state={state} where={sheet.where} onClose={close} /> : null}
-      {sheet?.kind === "connect" ? (
-        <ConnectSheet store={store} state={state} from={sheet.from} onClose={close} />
-      ) : null}
-      {sheet?.kind === "rename" ? <RenameSheet store={store} state={state} id={sheet.id} onClose={close} /> : null}
-      {sheet?.kind === "link" ? <LinkSheet state={state} behind={sheet.behind} onClose={close} /> : null}
-      {sheet?.kind === "copy" ? <CopySheet state={state} onClose={close} /> : null}
-      {sheet?.kind === "review" ? <Review store={store} state={state} onClose={close} /> : null}
+      <Inspector store={store} />
+      <Drawer store={store} tab={tab} />
+      {sheet?.kind === "add" ? <AddSheet store={store} where={sheet.where} onClose={close} /> : null}
+      {sheet?.kind === "connect" ? <ConnectSheet store={store} from={sheet.from} onClose={close} /> : null}
+      {sheet?.kind === "rename" ? <RenameSheet store={store} id={sheet.id} onClose={close} /> : null}
+      {sheet?.kind === "link" ? <LinkSheet store={store} behind={sheet.behind} onClose={close} /> : null}
+      {sheet?.kind === "copy" ? <CopySheet store={store} onClose={close} /> : null}
+      {sheet?.kind === "review" ? <Review store={store} onClose={close} /> : null}
       {conflict ? (
         <MergeView store={store} conflict={conflict} key={`${conflict.mark}${conflict.yours.length}`} />
       ) : null}
@@ -242,18 +143,56 @@ export function Workbench({ store }: { store: EditorStore }) {
   );
 }
 
-/** What is selected is in the address, and its card has the focus unless a person is elsewhere. */
-function useSelection(selection: Selected[], change: (changes: Record<string, string | null>) => void): void {
+function Notice({ store }: { store: EditorStore }) {
+  const { notice } = useEditor(store, "notice");
+  useEffect(() => {
+    if (!notice || notice.undo) return;
+    const timer = setTimeout(() => store.patch({ notice: null }), NOTICE_MS);
+    return () => clearTimeout(timer);
+  }, [store, notice]);
+  if (!notice) return null;
+  return (
+    <div className={css.toast} role="status" data-testid="notice">
+      <span>{notice.text}</span>
+      {notice.undo ? (
+        <Button look="small" testid="toast-undo" onClick={() => store.undo()}>
+          Undo
+        </Button>
+      ) : null}
+      <IconButton icon={X} label="Close" onClick={() => store.patch({ notice: null })} />
+    </div>
+  );
+}
+
+/** The selection: in the address, with the focus on its card unless a person is elsewhere, and a bar for several. */
+function Chosen({ store }: { store: EditorStore }) {
+  const { selection, sheet, readOnly } = useEditor(store, "selection", "sheet", "readOnly");
   const last = selection.at(-1);
   const key = last && last.kind !== "loadout" ? keyOf(last) : null;
   const first = useRef(true);
   useEffect(() => {
-    change({ sel: key });
+    changeSearch({ sel: key });
     const now = document.activeElement;
     const free = !now || now === document.body || now.closest(".react-flow");
     if (last?.kind === "socket" && free && !first.current) focusLater(last.id);
     first.current = false;
-  }, [key, last, change]);
+  }, [key, last]);
+  if (selection.length < 2 || sheet || readOnly) return null;
+  return (
+    <div className={css.many} role="group" aria-label="Selection">
+      <span className="sm">{selection.length} selected</span>
+      <Button
+        look="small"
+        data-testid="make-loop-button"
+        onClick={() => store.patch({ notice: null, sheet: { kind: "loop", ids: store.selectedSockets() } })}
+      >
+        Make a loop
+      </Button>
+      <Button look="small" onClick={() => removeSelected(store)}>
+        Delete
+      </Button>
+    </div>
+  );
 }
 /** A card that was just added is drawn a moment later. */
 function focusLater(id: string, tries = 20): void {

@@ -32,17 +32,8 @@ import {
   ungroup,
   type Writer,
 } from "../../document";
+import type { Where } from "./state";
 import type { EditorStore } from "./store";
-
-/** Where something new goes. */
-export interface Where {
-  /** Behind this socket. */
-  after?: string | null;
-  /** Between the two ends of this edge. */
-  edge?: string | null;
-  /** As the target of a new edge of this socket. */
-  from?: string | null;
-}
 
 const name = (store: EditorStore) => store.state.subject.name;
 

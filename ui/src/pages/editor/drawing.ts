@@ -20,16 +20,15 @@ const place = (box: Box) => ({
 });
 const fixed = { draggable: false, selectable: false, focusable: false } as const;
 
-export function nodesOf(props: {
-  state: EditorState;
+interface NodesProps extends Pick<EditorState, "loadout" | "materia" | "selection"> {
   drawn: Drawn;
   marks: Map<string, Marks>;
   found: Set<string> | null;
   walked: Walked | null;
   onLoop: (id: string) => void;
-}): EditorNode[] {
-  const { state, drawn, marks, found, walked } = props;
-  const { loadout, materia, selection } = state;
+}
+export function nodesOf(props: NodesProps): EditorNode[] {
+  const { loadout, materia, selection, drawn, marks, found, walked } = props;
   if (!loadout) return [];
   const chosen = new Set(selection.flatMap((one) => ("id" in one ? [`${one.kind}:${one.id}`] : [])));
   const nodes: EditorNode[] = [];
@@ -92,17 +91,15 @@ export function nodesOf(props: {
   return nodes;
 }
 
-export function edgesOf(props: {
-  state: EditorState;
+interface EdgesProps extends Pick<EditorState, "loadout" | "selection" | "findings"> {
   drawn: Drawn;
-  findings: Finding[];
   /** Words of an exploration. */
   explored: Map<string, string>;
   found: Set<string> | null;
   walked: Walked | null;
-}): LineEdge[] {
-  const { state, drawn, findings, explored, found, walked } = props;
-  const { loadout, selection } = state;
+}
+export function edgesOf(props: EdgesProps): LineEdge[] {
+  const { loadout, selection, findings, drawn, explored, found, walked } = props;
   if (!loadout) return [];
   const members = new Set(loadout.loops.flatMap((loop) => loop.sockets));
   const chosen = new Set(selection.flatMap((one) => (one.kind === "edge" ? [one.id] : [])));

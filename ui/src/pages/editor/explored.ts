@@ -3,17 +3,6 @@ import type { Choice, ExploreFinding, ExploreView } from "../../api/generated";
 import type { Selected } from "../../document";
 import { keyOf, type Marks } from "./views";
 
-/** The result for the text that is shown, once it is there. */
-export interface Explored {
-  view: ExploreView | undefined;
-  rows: Row[];
-  error: Error | null;
-}
-/** A history that Simulate plays step by step. */
-export interface Play {
-  message: string;
-  choices: Choice[];
-}
 export interface Row {
   key: string;
   message: string;

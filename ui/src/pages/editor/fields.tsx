@@ -7,13 +7,11 @@ import { cx } from "../../shared/cx";
 import { Input, Select } from "../../shared/Field";
 import { Foreign } from "../../shared/parts";
 import css from "./editor.module.css";
-import type { EditorState } from "./state";
 import type { EditorStore } from "./store";
 
 /** What every form of the inspector is given. */
 export interface FormProps {
   store: EditorStore;
-  state: EditorState;
   findings: Finding[];
 }
 

@@ -16,6 +16,7 @@ export function Editor({ name }: { name: string }) {
 
 function prepare(store: EditorStore, exists: boolean): void {
   if (!exists) begin(store);
+  if (searchNow().get("copy")) store.patch({ sheet: { kind: "copy" } });
   // The address names what is selected.
   const [kind, ...rest] = (searchNow().get("sel") ?? "").split(":");
   const id = rest.join(":");

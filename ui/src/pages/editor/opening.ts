@@ -73,7 +73,9 @@ export async function openSubject(project: string, subject: Subject, signal: Abo
     kept: { state: "none", version: 0, at: null, why: "" },
     conflict: null,
     notice: null,
-    savedAt: null,
+    sheet: null,
+    walk: null,
+    play: null,
   };
   const usable = draft && !place.readOnly && draft.layer === place.layer && draft.file === place.file;
   const opened = withTab(usable ? withDraft(state, draft) : state);

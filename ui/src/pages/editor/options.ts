@@ -12,8 +12,8 @@ export const conditions: { value: Condition; label: string }[] = [
 /** How an output can be read. */
 export const PARSES: Record<string, string> = { text: "text", json: "json" };
 
-export function targets(state: EditorState): { value: string; label: string }[] {
-  const sockets = state.loadout?.sockets ?? [];
+export function targets({ loadout }: Pick<EditorState, "loadout">): { value: string; label: string }[] {
+  const sockets = loadout?.sockets ?? [];
   return [
     ...sockets.map((one) => ({ value: one.id, label: `${one.materia || "no materia"}, ${one.id}` })),
     { value: "end", label: "end" },
@@ -21,9 +21,9 @@ export function targets(state: EditorState): { value: string; label: string }[] 
   ];
 }
 
-export function nameFault(state: EditorState, to: string): string | null {
+export function nameFault({ loadout }: Pick<EditorState, "loadout">, to: string): string | null {
   if (!goodId(to))
     return "Use 1 to 64 of A-Z a-z 0-9 . _ -, beginning with a letter or digit, and neither end nor fail.";
-  if (state.loadout?.sockets.some((one) => one.id === to)) return `There is a socket ${to} already.`;
+  if (loadout?.sockets.some((one) => one.id === to)) return `There is a socket ${to} already.`;
   return null;
 }

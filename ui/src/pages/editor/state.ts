@@ -1,7 +1,6 @@
 // What the editor holds. The text is the truth; everything else is worked out from it or is what a person looks at.
 import { getNodeValue } from "jsonc-parser";
-import type { ConfigFile, Finding, Json } from "../../api/generated";
-
+import type { Choice, ConfigFile, Finding, Json, Walk } from "../../api/generated";
 import {
   type History,
   type Loadout,
@@ -35,6 +34,29 @@ export interface Conflict {
   /** The hash of their file, or the version of their draft. */
   mark: string;
 }
+/** Where something new goes. */
+export interface Where {
+  /** Behind this socket. */
+  after?: string | null;
+  /** Between the two ends of this edge. */
+  edge?: string | null;
+  /** As the target of a new edge of this socket. */
+  from?: string | null;
+}
+/** A question that is open over the editor. */
+export type Sheet =
+  | { kind: "add"; where: Where }
+  | { kind: "connect"; from: string }
+  | { kind: "rename"; id: string }
+  | { kind: "loop"; ids: string[] }
+  | { kind: "link"; behind: string }
+  | { kind: "review" }
+  | { kind: "copy" };
+/** A history that Simulate plays step by step. */
+export interface Play {
+  message: string;
+  choices: Choice[];
+}
 export interface EditorState {
   project: string;
   subject: Subject;
@@ -52,6 +74,7 @@ export interface EditorState {
   readOnly: boolean;
   loadout: Loadout | null;
   materia: Map<string, MateriaInfo>;
+  /** Those that concern what is open, worst first. */
   findings: Finding[];
   /** The text that the findings are about. */
   checked: string | null;
@@ -59,7 +82,10 @@ export interface EditorState {
   kept: Kept;
   conflict: Conflict | null;
   notice: { text: string; undo: boolean } | null;
-  savedAt: string | null;
+  sheet: Sheet | null;
+  /** The walk of Simulate. */
+  walk: Walk | null;
+  play: Play | null;
 }
 
 const words: Record<number, string> = {

@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { createStore, type StoreApi, useStore } from "zustand";
+import { useShallow } from "zustand/react/shallow";
 import { check } from "../../api/editor";
 import {
   type Change,
@@ -17,6 +18,7 @@ import {
 import { pause } from "../../shared/ask";
 import { Keeper } from "./keeper";
 import { type EditorState, worked } from "./state";
+import { findingsOf } from "./views";
 
 const CHECK_AFTER_MS = 60;
 const TYPING_PAUSE_MS = 1200;
@@ -127,7 +129,6 @@ export class EditorStore {
     this.patch({
       base: text,
       hash,
-      savedAt: new Date().toISOString(),
       conflict: null,
       files: known
         ? files.map((other) => (other.layer === layer && other.file === file ? one : other))
@@ -145,18 +146,23 @@ export class EditorStore {
   }
 }
 
-export const useEditor = (store: EditorStore): EditorState => useStore(store.held);
+/** The parts of the state that a component shows: it is drawn again only when one of them changes. */
+export function useEditor<K extends keyof EditorState>(store: EditorStore, ...parts: K[]): Pick<EditorState, K> {
+  const picked = (state: EditorState): Pick<EditorState, K> =>
+    Object.fromEntries(parts.map((part) => [part, state[part]])) as Pick<EditorState, K>;
+  return useStore(store.held, useShallow(picked));
+}
 
 /** Has the text checked as it is edited. Without the server nothing is known about it; the page says so at its top. */
 export function useCheck(store: EditorStore): void {
-  const { project, file, text, subject } = useEditor(store);
+  const { project, file, text, subject } = useEditor(store, "project", "file", "text", "subject");
   const { data } = useQuery({
     queryKey: ["check", project, file, subject, text],
     queryFn: async ({ signal }) => {
       await pause(CHECK_AFTER_MS, signal);
       const loadout = subject.kind === "loadout" ? subject.name : null;
       const { findings } = await check(project, { [file]: text }, loadout, signal);
-      return { findings, checked: text };
+      return { findings: findingsOf(findings, file, subject), checked: text };
     },
   });
   useEffect(() => {

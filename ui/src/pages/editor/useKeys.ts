@@ -3,17 +3,7 @@ import { useEffect, useRef } from "react";
 import { neighbour } from "../../graph/Graph";
 import type { Drawn } from "../../graph/layout";
 import { typing } from "../../shared/typing";
-import {
-  above,
-  breakLoop,
-  chosenSockets,
-  copyText,
-  layOut,
-  pasteText,
-  place,
-  removeSelected,
-  type Where,
-} from "./acts";
+import { above, breakLoop, chosenSockets, copyText, layOut, pasteText, place, removeSelected } from "./acts";
 import type { View } from "./Canvas";
 import css from "./editor.module.css";
 import type { EditorStore } from "./store";
@@ -22,10 +12,6 @@ export interface KeyActs {
   store: EditorStore;
   drawn: Drawn | null;
   view: { current: View | null };
-  onAdd: (where: Where) => void;
-  onConnect: (from: string) => void;
-  onRename: (id: string) => void;
-  onLoop: (ids: string[]) => void;
   onReview: () => void;
   onFind: () => void;
 }
@@ -101,7 +87,7 @@ function withControl(event: KeyboardEvent, acts: KeyActs): boolean {
   else if (key === "z") acts.store.undo();
   else if (key === "y") acts.store.redo();
   else if (key === "g" && event.shiftKey) breakLoop(acts.store);
-  else if (key === "g") acts.onLoop(chosenSockets(acts.store));
+  else if (key === "g") acts.store.patch({ notice: null, sheet: { kind: "loop", ids: chosenSockets(acts.store) } });
   else if (key === "f") acts.onFind();
   else if (key === "a") {
     const { loadout } = acts.store.state;
@@ -128,10 +114,11 @@ function plainKey(event: KeyboardEvent, acts: KeyActs): boolean {
   const { key } = event;
   if (key === "Enter") return enterInspector(event);
   if (key === "Escape") return goUp(store);
-  if (key === "a" || key === "A") acts.onAdd(last?.kind === "edge" ? { edge: last.id } : { after: from });
-  else if ((key === "e" || key === "E") && from) acts.onConnect(from);
+  if (key === "a" || key === "A")
+    store.patch({ sheet: { kind: "add", where: last?.kind === "edge" ? { edge: last.id } : { after: from } } });
+  else if ((key === "e" || key === "E") && from) store.patch({ sheet: { kind: "connect", from } });
   else if (key === "e" || key === "E") store.say("Select the socket that the edge leaves.");
-  else if (key === "F2" && from) acts.onRename(from);
+  else if (key === "F2" && from) store.patch({ sheet: { kind: "rename", id: from } });
   else if (key === "Delete") removeSelected(store);
   else if (key === "L") layOut(store);
   else if (key === "1") acts.view.current?.fit();

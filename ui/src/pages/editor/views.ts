@@ -2,7 +2,7 @@
 import type { Finding, Walk } from "../../api/generated";
 import { edgeById, type Loadout, type MateriaInfo, object, type Selected, thingAt } from "../../document";
 import { EDITOR, type Sizes } from "../../graph/layout";
-import type { EditorState } from "./state";
+import type { EditorState, Subject } from "./state";
 
 export interface Marks {
   errors: number;
@@ -15,17 +15,17 @@ export const rank = (finding: Finding): number =>
   finding.severity === "error" ? 0 : finding.severity === "warning" ? 1 : 2;
 
 /** The findings of the text that is shown, worst first; those about what is open come before others. */
-export function findingsOf(state: EditorState): Finding[] {
+export function findingsOf(findings: Finding[], file: string, subject: Subject): Finding[] {
   const own = (finding: Finding) => {
     const [, top, name] = (finding.pointer ?? "").split("/");
-    const field = state.subject.kind === "loadout" ? "loadouts" : "materia";
-    return top === field && name === state.subject.name.replaceAll("~", "~0").replaceAll("/", "~1") ? 0 : 1;
+    const field = subject.kind === "loadout" ? "loadouts" : "materia";
+    return top === field && name === subject.name.replaceAll("~", "~0").replaceAll("/", "~1") ? 0 : 1;
   };
   // Where cards stand is the editor's own; that the program has no use for it is no news.
   const ours = (finding: Finding) => finding.code === "document::no-effect" && finding.pointer?.endsWith("/layout");
-  return state.findings
+  return findings
     .filter((finding) => !ours(finding))
-    .filter((finding) => !finding.file || finding.file === state.file || finding.file.endsWith(`/${state.file}`))
+    .filter((finding) => !finding.file || finding.file === file || finding.file.endsWith(`/${file}`))
     .toSorted((a, b) => rank(a) - rank(b) || own(a) - own(b) || (a.line ?? 0) - (b.line ?? 0));
 }
 
@@ -96,7 +96,7 @@ export function cardNote(raw: Record<string, unknown>, info: MateriaInfo | undef
 }
 
 /** The sockets whose id, materia, words or commands have what is looked for. */
-export function matches(state: EditorState, words: string): Set<string> | null {
+export function matches(state: Pick<EditorState, "loadout" | "materia">, words: string): Set<string> | null {
   const wanted = words.trim().toLowerCase();
   if (!wanted || !state.loadout) return null;
   const found = new Set<string>();

@@ -1,5 +1,5 @@
 // One materia: its prompt and tools, or its command; and a try of a saved utility, after consent.
-import { useMemo, useState } from "react";
+import { useMemo } from "react";
 import type { ConfigFile } from "../../api/generated";
 import { freeName, object } from "../../document";
 import { NotOpened } from "../../shared/Boundary";
@@ -9,13 +9,12 @@ import { Link, navigate, searchNow } from "../../shared/router";
 import { useKeydown } from "../../shared/useKeydown";
 import { Found } from "../editor/fields";
 import { projectFile } from "../editor/opening";
-import { Problems, summary } from "../editor/Problems";
+import { Problems, ProblemsTitle } from "../editor/Problems";
 import { Review } from "../editor/Review";
 import { SaveBar, saveReason } from "../editor/SaveBar";
 import { readText } from "../editor/state";
 import { type EditorStore, useCheck, useEditor } from "../editor/store";
 import { useOpened } from "../editor/useOpened";
-import { findingsOf } from "../editor/views";
 import { MateriaForm } from "./MateriaForm";
 import css from "./materia.module.css";
 import { TryIt } from "./TryIt";
@@ -38,57 +37,70 @@ export function MateriaEditor({ name }: { name: string }) {
 }
 
 function Opened({ store }: { store: EditorStore }) {
-  const state = useEditor(store);
+  const { subject, sheet, conflict } = useEditor(store, "subject", "sheet", "conflict");
+  const { name } = subject;
   useCheck(store);
-  const [review, setReview] = useState(false);
-  const findings = useMemo(() => findingsOf(state), [state]);
-  const name = state.subject.name;
-  const raw = object(object(object(state.value).materia)[name]);
-  const uses = useMemo(() => usesOf(state.files, name), [state.files, name]);
-  const own = findings.filter((finding) => finding.pointer?.startsWith(`/materia/${name}`));
   useKeydown((event) => {
     if (!(event.ctrlKey || event.metaKey)) return;
     if (event.key === "s") {
       event.preventDefault();
-      if (store.state.text !== store.state.base && !saveReason(store.state, findingsOf(store.state))) setReview(true);
+      const { text, base } = store.state;
+      if (text !== base && !saveReason(store.state)) store.patch({ sheet: { kind: "review" } });
     }
-    const text = (event.target as HTMLElement).closest("input, textarea");
-    if (event.key.toLowerCase() === "z" && !text) event.shiftKey ? store.redo() : store.undo();
+    const field = (event.target as HTMLElement).closest("input, textarea");
+    if (event.key.toLowerCase() === "z" && !field) event.shiftKey ? store.redo() : store.undo();
   });
   const copy = () =>
     navigate(`/materia/${encodeURIComponent(nameOfCopy(store, name))}?begin=1&from=${encodeURIComponent(name)}`);
-  const kind = raw.type === "utility" ? "utility" : "agent";
   return (
     <div className={css.materiaEditor} data-testid="materia-editor">
-      <SaveBar store={store} state={state} findings={findings} onReview={() => setReview(true)} onCopy={copy} />
-      <div className={css.forms} role="region" aria-label={`Fields of ${name}`} tabIndex={0}>
-        <h2 className="sr">Fields</h2>
-        <MateriaForm store={store} raw={raw} kind={kind} readOnly={state.readOnly} />
-        <Found findings={own} />
-        {kind === "utility" ? <TryIt project={state.project} materia={name} saved={state.text === state.base} /> : null}
-      </div>
+      <SaveBar store={store} onCopy={copy} />
+      <Fields store={store} name={name} />
       <section className={css.beside} aria-label="Problems">
-        <h2 className="sm strong">
-          Problems <span className="faint">{summary(findings)}</span>
-        </h2>
-        <Problems store={store} state={state} findings={findings} />
-        <h2 className="sm strong">
-          Used in <span className="faint">{uses.length === 0 ? "no loadout" : ""}</span>
-        </h2>
-        <ul className={css.uses}>
-          {uses.map((use) => (
-            <li key={`${use.loadout} ${use.socket}`}>
-              <Link to={`/loadouts/${encodeURIComponent(use.loadout)}?sel=socket:${encodeURIComponent(use.socket)}`}>
-                {use.loadout}
-              </Link>{" "}
-              <span className="mono faint">{use.socket}</span>
-            </li>
-          ))}
-        </ul>
+        <ProblemsTitle store={store} />
+        <Problems store={store} />
+        <Uses store={store} name={name} />
       </section>
-      {review ? <Review store={store} state={state} onClose={() => setReview(false)} /> : null}
-      {state.conflict ? <MergeView store={store} conflict={state.conflict} key={state.conflict.mark} /> : null}
+      {sheet?.kind === "review" ? <Review store={store} onClose={() => store.patch({ sheet: null })} /> : null}
+      {conflict ? <MergeView store={store} conflict={conflict} key={conflict.mark} /> : null}
     </div>
+  );
+}
+
+function Fields({ store, name }: { store: EditorStore; name: string }) {
+  const parts = ["value", "findings", "readOnly", "project", "text", "base"] as const;
+  const { value, findings, readOnly, project, text, base } = useEditor(store, ...parts);
+  const raw = object(object(object(value).materia)[name]);
+  const kind = raw.type === "utility" ? "utility" : "agent";
+  return (
+    <div className={css.forms} role="region" aria-label={`Fields of ${name}`} tabIndex={0}>
+      <h2 className="sr">Fields</h2>
+      <MateriaForm store={store} raw={raw} kind={kind} readOnly={readOnly} />
+      <Found findings={findings.filter((finding) => finding.pointer?.startsWith(`/materia/${name}`))} />
+      {kind === "utility" ? <TryIt project={project} materia={name} saved={text === base} /> : null}
+    </div>
+  );
+}
+
+function Uses({ store, name }: { store: EditorStore; name: string }) {
+  const { files } = useEditor(store, "files");
+  const uses = useMemo(() => usesOf(files, name), [files, name]);
+  return (
+    <>
+      <h2 className="sm strong">
+        Used in <span className="faint">{uses.length === 0 ? "no loadout" : ""}</span>
+      </h2>
+      <ul className={css.uses}>
+        {uses.map((use) => (
+          <li key={`${use.loadout} ${use.socket}`}>
+            <Link to={`/loadouts/${encodeURIComponent(use.loadout)}?sel=socket:${encodeURIComponent(use.socket)}`}>
+              {use.loadout}
+            </Link>{" "}
+            <span className="mono faint">{use.socket}</span>
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }
 
