@@ -13,28 +13,16 @@ pub(super) fn find_unbounded(scope: &Scope<'_>, plan: &Plan, faults: &mut Faults
     if plan.budget.max_turns.is_some() {
         return;
     }
-    let ways = ways(plan);
-    let mut told = vec![false; plan.nodes.len()];
+    let mut circles = Circles::of(&ways(plan));
     for (index, (id, node)) in plan.nodes.iter().enumerate() {
         let turns = node.budgets.and_then(|budgets| budgets.turns);
-        if told[index] || node.routing != Routing::All || turns.is_some() {
+        if node.routing != Routing::All || turns.is_some() {
             continue;
         }
-        let ahead = reached(&ways, index);
-        if !ahead[index] {
-            continue;
-        }
-        let on_it: Vec<usize> = (0..plan.nodes.len())
-            .filter(|other| ahead[*other] && reached(&ways, *other)[index])
-            .collect();
-        for other in &on_it {
-            told[*other] = true;
-        }
-        let named = on_it.iter().filter_map(|other| plan.nodes.get_index(*other));
-        let named: Vec<String> = named.map(|(id, _)| format!("`{id}`")).collect();
+        let Some(on_it) = circles.take(index) else { continue };
         let message = format!(
             "{} can go round for ever; a person is asked after {} turns of `{id}` (`limits.maxCycleTurns`)",
-            named.join(", "),
+            named(plan, &on_it),
             plan.limits.max_cycle_turns
         );
         let fault = Fault::warning("graph::unbounded-cycle", message);
@@ -97,16 +85,97 @@ fn moves_on(plan: &Plan, node: &Node, edge: &Edge) -> bool {
     listed && stays && moved
 }
 
-/// The sockets that can be reached from one, itself only over a cycle.
-fn reached(ways: &[Vec<usize>], from: usize) -> Vec<bool> {
+/// The sockets that can be reached from some, and these.
+fn reached(ways: &[Vec<usize>], from: Vec<usize>) -> Vec<bool> {
     let mut reached = vec![false; ways.len()];
-    let mut open = ways[from].clone();
+    let mut open = from;
     while let Some(next) = open.pop() {
         if !std::mem::replace(&mut reached[next], true) {
             open.extend(&ways[next]);
         }
     }
     reached
+}
+
+/// The same ways, walked backwards.
+fn reversed(ways: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut back = vec![Vec::new(); ways.len()];
+    for (from, list) in ways.iter().enumerate() {
+        for to in list {
+            back[*to].push(from);
+        }
+    }
+    back
+}
+
+/// Groups of sockets that can all reach each other (strongly connected components) and that have a cycle.
+struct Circles {
+    /// For each socket, the place of its group.
+    group: Vec<usize>,
+    /// The groups that nobody has taken yet; those without a cycle are empty.
+    groups: Vec<Vec<usize>>,
+}
+
+impl Circles {
+    /// By Kosaraju's algorithm: in the order in which a walk is done with the sockets, the last one first, a walk
+    /// backwards finds the group of each. Linear in sockets and ways.
+    fn of(ways: &[Vec<usize>]) -> Self {
+        let back = reversed(ways);
+        let mut group = vec![usize::MAX; ways.len()];
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for start in done_with(ways).into_iter().rev() {
+            if group[start] != usize::MAX {
+                continue;
+            }
+            let mut members = Vec::new();
+            let mut open = vec![start];
+            group[start] = groups.len();
+            while let Some(at) = open.pop() {
+                members.push(at);
+                for from in &back[at] {
+                    if group[*from] == usize::MAX {
+                        group[*from] = groups.len();
+                        open.push(*from);
+                    }
+                }
+            }
+            let goes_round = members.len() > 1 || ways[start].contains(&start);
+            members.sort_unstable();
+            groups.push(if goes_round { members } else { Vec::new() });
+        }
+        Self { group, groups }
+    }
+
+    /// The cycle that a socket is on, in the order of the sockets; each cycle is given out once.
+    fn take(&mut self, index: usize) -> Option<Vec<usize>> {
+        let members = std::mem::take(&mut self.groups[self.group[index]]);
+        (!members.is_empty()).then_some(members)
+    }
+}
+
+/// All sockets, each after those that a walk in depth finds from it.
+fn done_with(ways: &[Vec<usize>]) -> Vec<usize> {
+    let mut seen = vec![false; ways.len()];
+    let mut done = Vec::with_capacity(ways.len());
+    for start in 0..ways.len() {
+        if std::mem::replace(&mut seen[start], true) {
+            continue;
+        }
+        // With a stack of its own: a chain may be long.
+        let mut open = vec![(start, 0)];
+        while let Some((at, next)) = open.last_mut() {
+            let Some(to) = ways[*at].get(*next).copied() else {
+                done.push(*at);
+                open.pop();
+                continue;
+            };
+            *next += 1;
+            if !std::mem::replace(&mut seen[to], true) {
+                open.push((to, 0));
+            }
+        }
+    }
+    done
 }
 
 /// Reports sockets that wait for each other by `dependsOn`: none of them ever begins by itself.
@@ -116,18 +185,9 @@ pub(super) fn find_dependency_circles(scope: &Scope<'_>, plan: &Plan, faults: &m
         named.filter_map(|id| plan.nodes.get_index_of(id)).collect::<Vec<usize>>()
     };
     let needed: Vec<Vec<usize>> = plan.nodes.values().map(places).collect();
-    let mut told = vec![false; plan.nodes.len()];
+    let mut circles = Circles::of(&needed);
     for (index, (id, _)) in plan.nodes.iter().enumerate() {
-        let ahead = reached(&needed, index);
-        if told[index] || !ahead[index] {
-            continue;
-        }
-        let on_it: Vec<usize> = (0..plan.nodes.len())
-            .filter(|other| ahead[*other] && reached(&needed, *other)[index])
-            .collect();
-        for other in &on_it {
-            told[*other] = true;
-        }
+        let Some(on_it) = circles.take(index) else { continue };
         let message = match on_it.as_slice() {
             [_] => format!("socket `{id}` depends on itself and so never begins"),
             _ => format!("{} depend on each other, so none of them begins", named(plan, &on_it)),
@@ -146,17 +206,15 @@ pub(super) fn find_endless(scope: &Scope<'_>, plan: &Plan, faults: &mut Faults) 
         .values()
         .map(|node| node.edges.iter().chain(&node.on_failure).filter_map(place).collect())
         .collect();
-    let ends: Vec<bool> = plan.nodes.values().map(|node| may_end(plan, node)).collect();
+    let ends = plan.nodes.values().enumerate().filter(|(_, node)| may_end(plan, node));
+    let leads_out = reached(&reversed(&ways), ends.map(|(index, _)| index).collect());
+    let mut circles = Circles::of(&ways);
     let mut told = vec![false; plan.nodes.len()];
     for (index, (id, _)) in plan.nodes.iter().enumerate() {
-        let mut ahead = reached(&ways, index);
-        if told[index] || !ahead[index] {
+        if leads_out[index] || told[index] || circles.take(index).is_none() {
             continue;
         }
-        ahead[index] = true;
-        if ahead.iter().zip(&ends).any(|(reached, ends)| *reached && *ends) {
-            continue;
-        }
+        let ahead = reached(&ways, vec![index]);
         let on_it: Vec<usize> = (0..plan.nodes.len()).filter(|other| ahead[*other]).collect();
         for other in &on_it {
             told[*other] = true;
@@ -201,4 +259,38 @@ fn may_end(plan: &Plan, node: &Node) -> bool {
 fn named(plan: &Plan, places: &[usize]) -> String {
     let ids = places.iter().filter_map(|place| plan.nodes.get_index(*place));
     ids.map(|(id, _)| format!("`{id}`")).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Whether one leads to another, over at least one way.
+    fn leads(ways: &[Vec<usize>], from: usize, to: usize) -> bool {
+        reached(ways, ways[from].clone())[to]
+    }
+
+    proptest! {
+        #[test]
+        fn circles_are_the_sockets_that_can_reach_each_other(
+            ways in (1_usize..9).prop_flat_map(|count| {
+                prop::collection::vec(prop::collection::vec(0..count, 0..3), count)
+            })
+        ) {
+            let mut circles = Circles::of(&ways);
+            let mut given = vec![false; ways.len()];
+            for index in 0..ways.len() {
+                let expected: Vec<usize> = (0..ways.len())
+                    .filter(|other| leads(&ways, index, *other) && leads(&ways, *other, index))
+                    .collect();
+                let expected = (!given[index] && !expected.is_empty()).then_some(expected);
+                for member in expected.iter().flatten() {
+                    given[*member] = true;
+                }
+                prop_assert_eq!(circles.take(index), expected);
+            }
+        }
+    }
 }
