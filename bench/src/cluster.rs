@@ -78,7 +78,7 @@ pub(crate) fn measure(report: &mut Report, _: &Wanted) -> Outcome<()> {
         );
         let ratio = middle(|(driven, floor)| driven.rate / floor);
         let figure = Figure::new(name, ratio, "of the broker's limit").floor(1.0);
-        report.add(figure.limit(Bound::AtLeast, 0.1).aim(0.5).note(note));
+        report.add(figure.limit(Bound::AtLeast, 0.3).aim(0.5).note(note));
     }
     let [one, two, four] = few.map(median);
     let note = format!(

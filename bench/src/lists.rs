@@ -36,7 +36,7 @@ pub(crate) fn measure(report: &mut Report, _: &Wanted) -> Outcome<()> {
             words.join(" ")
         );
         let figure = Figure::new(name, over, "ms more than `true`").floor(small);
-        report.add(figure.limit(Bound::AtMost, 30.0).aim(5.0).note(note));
+        report.add(figure.limit(Bound::AtMost, 20.0).aim(5.0).note(note));
     }
     Ok(())
 }

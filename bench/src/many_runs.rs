@@ -61,7 +61,7 @@ fn against_the_floor(report: &mut Report) -> Outcome<()> {
         Figure::new("many-runs.durable-of-floor", median(durable), "of the floor").floor(1.0);
     report.add(figure.note("the same up to the last commit, without waiting for the last views"));
     let memory = told.iter().map(|told| told.peak_memory_mb).fold(0.0, f64::max);
-    let figure = Figure::new("many-runs.memory", memory, "MB").limit(Bound::AtMost, 100.0);
+    let figure = Figure::new("many-runs.memory", memory, "MB").limit(Bound::AtMost, 95.0);
     report.add(figure.note("peak of the process that runs them; the worst round"));
     report.add(Figure::new(
         "many-runs.cpu",

@@ -78,7 +78,7 @@ fn against_the_floor(report: &mut Report) -> Outcome<()> {
          ({rows:.3}) and of the four files that a turn leaves ({files:.3}), made without any thought"
     );
     let figure = Figure::new("one-run.cpu", cpu, "ms/step").floor(rows + files);
-    report.add(figure.limit(Bound::AtMost, 0.25).aim(0.1).note(note));
+    report.add(figure.limit(Bound::AtMost, 0.22).aim(0.1).note(note));
     // The claim of a run and its creation are commits of their own.
     let extra = |cost: &Cost| number(cost.stats.commits.abs_diff(cost.steps + 2));
     let commits =

@@ -51,7 +51,7 @@ pub(crate) fn measure(report: &mut Report, _: &Wanted) -> Outcome<()> {
         median(delays.iter().copied()),
     );
     let figure = Figure::new("readers.event-p99", percentile_99(delays), "ms");
-    report.add(figure.limit(Bound::AtMost, 250.0).aim(50.0).note(note));
+    report.add(figure.limit(Bound::AtMost, 200.0).aim(50.0).note(note));
     Ok(())
 }
 

@@ -29,14 +29,14 @@ pub(crate) fn measure(report: &mut Report, _: &Wanted) -> Outcome<()> {
     prepare(&short, SHORT_STEPS, false)?;
     verified(report, &short)?;
     let ready = median(ready_rounds(&short)?);
-    let figure = Figure::new("replay.ready-10k", ready, "s").limit(Bound::AtMost, 0.4);
+    let figure = Figure::new("replay.ready-10k", ready, "s").limit(Bound::AtMost, 0.2);
     report.add(figure.note(format!(
         "open, claim, load, views looked after: a run of {SHORT_STEPS} steps without a snapshot"
     )));
     let long = room::on_disk()?;
     prepare(&long, LONG_STEPS, true)?;
     let ready = median(ready_rounds(&long)?);
-    let figure = Figure::new("replay.ready-100k", ready, "s").limit(Bound::AtMost, 0.5);
+    let figure = Figure::new("replay.ready-100k", ready, "s").limit(Bound::AtMost, 0.1);
     report.add(figure.note(format!("the same for {LONG_STEPS} steps, from a snapshot")));
     told(report, &long)?;
     as_of(report, &long)?;
@@ -93,7 +93,7 @@ fn told(report: &mut Report, root: &Path) -> Outcome<()> {
         visits = materia_engine::report(&journal, &id(), &Folders::default())?.visits.len();
         rounds.push(since.elapsed().as_secs_f64());
     }
-    let figure = Figure::new("replay.report-100k", median(rounds), "s").limit(Bound::AtMost, 0.3);
+    let figure = Figure::new("replay.report-100k", median(rounds), "s").limit(Bound::AtMost, 0.2);
     report.add(figure.note(format!("the report of the same run: {visits} visits")));
     Ok(())
 }

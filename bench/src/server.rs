@@ -39,7 +39,7 @@ pub(crate) fn measure(report: &mut Report, _: &Wanted) -> Outcome<()> {
         let times: Outcome<Vec<f64>> = (0..ROUNDS).map(|_| server.get(path)).collect();
         let note = format!("`GET {path}` on a new connection, {CASTS} casts; median of {ROUNDS}");
         let figure = Figure::new(name, median(times?), "ms");
-        report.add(figure.limit(Bound::AtMost, 30.0).note(note));
+        report.add(figure.limit(Bound::AtMost, 15.0).note(note));
     }
     let before = server.cpu()?;
     std::thread::sleep(IDLE);
@@ -48,7 +48,7 @@ pub(crate) fn measure(report: &mut Report, _: &Wanted) -> Outcome<()> {
     let figure = Figure::new("server.idle-cpu", spent, "ms/s").limit(Bound::AtMost, 5.0);
     report.add(figure.note(note));
     let figure = Figure::new("server.idle-memory", server.memory_mb()?, "MB");
-    report.add(figure.limit(Bound::AtMost, 60.0).note("resident memory of the same server"));
+    report.add(figure.limit(Bound::AtMost, 40.0).note("resident memory of the same server"));
     Ok(())
 }
 

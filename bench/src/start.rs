@@ -105,7 +105,7 @@ fn scripted(report: &mut Report, materia: &Path, folder: &Path) -> Outcome<()> {
         "median of {ROUNDS} in turns with `true`, which is taken off; in memory, where a sync costs nothing"
     );
     let figure = Figure::new("start.scripted", over, "ms more").floor(nothing);
-    report.add(figure.limit(Bound::AtMost, 15.0).aim(5.0).note(note));
+    report.add(figure.limit(Bound::AtMost, 12.0).aim(5.0).note(note));
     Ok(())
 }
 
@@ -122,7 +122,7 @@ fn looks(report: &mut Report, materia: &Path, folder: &Path) -> Outcome<()> {
         let note =
             format!("`materia {}`; median of {ROUNDS} in turns with `true`", words.join(" "));
         let figure = Figure::new(name, over, "ms more").floor(nothing);
-        report.add(figure.limit(Bound::AtMost, 15.0).aim(5.0).note(note));
+        report.add(figure.limit(Bound::AtMost, 8.0).aim(5.0).note(note));
     }
     Ok(())
 }
