@@ -60,7 +60,8 @@ test("an approval shows what was changed before it, where a turn left a differen
   const card = byId(page, "inbox-changed");
   await card.locator('[data-testid="changed"] .diff_diff').waitFor();
   assert.match(await card.locator('[data-testid="changed"]').textContent(), /What Build changed before/);
-  assert.equal(await card.locator(".diff_diff .add").count(), 2);
+  await card.locator(".diff_diff .cm-changedLine").first().waitFor();
+  assert.equal(await card.locator(".diff_diff .cm-changedLine").count(), 2);
   assert.deepEqual(await violations(page), []);
   assert.deepEqual(page.trouble, []);
   await page.context().close();

@@ -101,7 +101,7 @@ test("a cast in a copy shows its files and their lines; they are applied, and th
   assert.match(await byId(page, "workspace-branch").textContent(), new RegExp(`materia/${id}, not merged`));
   const changes = byId(page, "workspace").locator('[data-testid="changes"]');
   await changes.getByRole("button", { name: /notes\.txt/ }).click();
-  await changes.locator(".diff_diff .add", { hasText: "two" }).waitFor();
+  await changes.locator(".diff_diff .cm-changedLine", { hasText: "two" }).waitFor();
   assert.deepEqual(await violations(page), []);
   // The first turn changed files, the second did not.
   await page.goto(`${page.url()}&socket=add&tab=files`);

@@ -22,6 +22,8 @@ struct Load {
     casts: usize,
     slots: usize,
     workers: usize,
+    /// The kills before which all casts are driven again, and the servers are left alone. The others follow at once.
+    calm_kills: usize,
     worker_kills: usize,
     server_kills: usize,
     lease: u32,
@@ -32,9 +34,18 @@ fn load() -> Load {
         // The usual lease: a takeover takes 20 seconds at most on an idle machine, where two workers have room for all
         // casts. It is measured and not asserted: a busy machine takes longer.
         let (worker_kills, server_kills) = (100, 30);
-        Load { casts: 200, slots: 100, workers: 3, worker_kills, server_kills, lease: 15 }
+        Load {
+            casts: 200,
+            slots: 100,
+            workers: 3,
+            calm_kills: 15,
+            worker_kills,
+            server_kills,
+            lease: 15,
+        }
     } else {
-        Load { casts: 6, slots: 6, workers: 2, worker_kills: 3, server_kills: 1, lease: 3 }
+        let (worker_kills, server_kills) = (3, 1);
+        Load { casts: 6, slots: 6, workers: 2, calm_kills: 1, worker_kills, server_kills, lease: 3 }
     }
 }
 
@@ -137,7 +148,7 @@ fn casts_outlive_random_kills() {
     let start = |servers: &Servers| Worker::start(&bench, servers, &["--slots", &slots]);
     let mut workers: Vec<Worker> = (0..load.workers).map(|_| start(&servers)).collect();
     let mut dice = Dice(7);
-    let mut killed: Vec<(String, f64)> = Vec::new();
+    let mut killed: Vec<Killed> = Vec::new();
     let mut down: Option<usize> = None;
     for kill in 0..load.worker_kills {
         // Any of those that drive a cast.
@@ -148,11 +159,20 @@ fn casts_outlive_random_kills() {
             found.is_some()
         });
         let nth = found.unwrap();
+        let calm = kill < load.calm_kills;
+        if calm {
+            until_within(PATIENCE, "all casts are driven", || {
+                workers.iter().map(|worker| driven(&worker.said()).len()).sum::<usize>()
+                    >= load.casts
+            });
+        }
         let pause = u64::try_from(dice.roll(1_500)).unwrap();
         std::thread::sleep(Duration::from_millis(pause));
-        if kill * load.server_kills / load.worker_kills
-            != (kill + 1) * load.server_kills / load.worker_kills
-        {
+        let of_server = |kills: usize| {
+            kills.saturating_sub(load.calm_kills) * load.server_kills
+                / (load.worker_kills - load.calm_kills)
+        };
+        if of_server(kill) != of_server(kill + 1) {
             let server = dice.roll(3);
             servers.kill(server);
             down = Some(server);
@@ -161,7 +181,7 @@ fn casts_outlive_random_kills() {
         workers[nth].child.kill().unwrap();
         workers[nth].child.wait().unwrap();
         let held = held_by(&servers, workers[nth].child.id());
-        killed.extend(held.into_iter().map(|run| (run, at)));
+        killed.extend(held.into_iter().map(|run| Killed { run, at, calm }));
         if let Some(server) = down.take() {
             servers.begin(server);
             // Another one may go only when this one has caught up.
@@ -175,7 +195,7 @@ fn casts_outlive_random_kills() {
     }
     bench.write("finish", "");
     let begun = Instant::now();
-    let mut takeovers: Vec<f64> = Vec::new();
+    let (mut calm, mut hurried): (Vec<f64>, Vec<f64>) = Default::default();
     for nth in 0..load.casts {
         let id = id(nth);
         let show = || on(&bench, &servers, &["show", &id, "--json"]);
@@ -188,36 +208,52 @@ fn casts_outlive_random_kills() {
         let events = on(&bench, &servers, &["events", &id, "--json"]).exits(0).lines();
         check(&bench, &id, &events);
         on(&bench, &servers, &["replay", &id]).exits(0);
-        let mut kills = killed.iter().filter(|(run, _)| *run == id).map(|(_, at)| *at).peekable();
-        while let Some(at) = kills.next() {
+        let mut kills = killed.iter().filter(|kill| kill.run == id).peekable();
+        while let Some(kill) = kills.next() {
             let seconds = |event: &Value| event["ts"].as_f64().unwrap() / 1e6;
-            let taken = |event: &&Value| event["type"] == "run.resumed" && seconds(event) > at;
-            let next = kills.peek().copied().unwrap_or(f64::MAX);
+            let taken = |event: &&Value| event["type"] == "run.resumed" && seconds(event) > kill.at;
+            let next = kills.peek().map_or(f64::MAX, |kill| kill.at);
             let taken = events.iter().find(taken).map(seconds).filter(|taken| *taken < next);
-            takeovers.extend(taken.map(|taken| taken - at));
+            let takeovers = if kill.calm { &mut calm } else { &mut hurried };
+            takeovers.extend(taken.map(|taken| taken - kill.at));
         }
     }
-    takeovers.sort_by(f64::total_cmp);
-    // In percent of all takeovers, in order.
-    let at = |part: usize| {
-        takeovers.get(takeovers.len().saturating_sub(1) * part / 100).copied().unwrap_or_default()
-    };
     let (kills, casts, rest) = (load.worker_kills, load.casts, begun.elapsed().as_secs());
     let promised = f64::from(load.lease) + 5.0;
-    let in_time = takeovers.iter().filter(|taken| **taken <= promised).count();
     #[expect(clippy::print_stderr, reason = "the measured figures are the result of the long form")]
     {
         eprintln!(
-            "{casts} casts, {kills} workers and {} servers killed; {} takeovers, {in_time} of them within {promised} s: \
-             median {:.1} s, 95 % {:.1} s, longest {:.1} s; {rest} s until all had ended",
-            load.server_kills,
-            takeovers.len(),
-            at(50),
-            at(95),
-            at(100)
+            "{casts} casts, {kills} workers and {} servers killed; {rest} s until all had ended",
+            load.server_kills
         );
+        eprintln!("all casts driven before each kill: {}", told(&mut calm, promised));
+        eprintln!("one kill after another: {}", told(&mut hurried, promised));
     }
-    assert!(!takeovers.is_empty(), "a cast was taken over");
+    assert!(!calm.is_empty(), "a cast was taken over");
+}
+
+/// A cast whose worker was killed.
+struct Killed {
+    run: String,
+    at: f64,
+    calm: bool,
+}
+
+/// Says how long takeovers took.
+fn told(takeovers: &mut [f64], promised: f64) -> String {
+    takeovers.sort_by(f64::total_cmp);
+    let in_time = takeovers.iter().filter(|taken| **taken <= promised).count();
+    // In percent of all, in order.
+    let at = |part: usize| {
+        takeovers.get(takeovers.len().saturating_sub(1) * part / 100).copied().unwrap_or_default()
+    };
+    format!(
+        "{} takeovers, {in_time} of them within {promised} s: median {:.1} s, 95 % {:.1} s, longest {:.1} s",
+        takeovers.len(),
+        at(50),
+        at(95),
+        at(100)
+    )
 }
 
 /// Each turn reported its end once, and was not started again after it; its program ran at most once a start.

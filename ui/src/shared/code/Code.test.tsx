@@ -6,8 +6,10 @@ import type { EditorView } from "@codemirror/view";
 import { cleanup, screen, waitFor } from "@testing-library/react";
 import { afterEach, expect, test, vi } from "vitest";
 import { drawn } from "../../testing/served";
+import { unifiedRows } from "../diff";
 import { Code, type CodeProps } from "./Code";
 import { Compare } from "./Compare";
+import { Patch } from "./Patch";
 
 afterEach(cleanup);
 
@@ -87,4 +89,15 @@ test("two texts are one, with what was added and what is gone", async () => {
   const text = await screen.findByRole("textbox", { name: "Changes" });
   await waitFor(() => expect(text.textContent).toMatch(/"a": 1.*"a": 2/));
   expect(text.querySelector(".cm-deletedChunk")?.textContent).toContain('"a": 1');
+});
+
+test("a patch has the numbers of its lines, and what was added and removed", async () => {
+  const rows = unifiedRows("@@ -7,3 +7,3 @@\n same\n-one 1\n+one 2\n last\n@@ -70 +70 @@\n-old\n+new\n") ?? [];
+  drawn(<Patch rows={rows} />);
+  const text = await screen.findByRole("textbox", { name: "Difference" });
+  await waitFor(() => expect(text.querySelectorAll(".cm-changedLine")).toHaveLength(2));
+  const gone = [...text.querySelectorAll(".cm-deletedChunk")].map((one) => one.textContent);
+  expect(gone).toEqual([expect.stringContaining("one 1"), expect.stringContaining("old")]);
+  const numbers = [...document.querySelectorAll(".cm-lineNumbers .cm-gutterElement")].map((one) => one.textContent);
+  expect(numbers).toEqual(expect.arrayContaining(["7", "8", "9", "70"]));
 });

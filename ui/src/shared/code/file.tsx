@@ -5,3 +5,5 @@ import type { CodeProps } from "./Code";
 export function Code({ text }: CodeProps) {
   return <Foreign as="pre" text={text} />;
 }
+
+export { Rows as Patch } from "./Rows";

@@ -118,10 +118,13 @@ const look = EditorView.theme({
   ".cm-changedLine, .cm-insertedLine": { background: `${soft} !important` },
   ".cm-changedText": { background: "none !important", boxShadow: "0 1px 0 var(--ink-2)" },
   ".cm-deletedChunk": { background: "none", color: "var(--ink-3)" },
-  ".cm-deletedChunk .cm-deletedText": { background: "none", textDecoration: "line-through" },
+  ".cm-deletedChunk .cm-deletedLine, .cm-deletedChunk .cm-deletedText": {
+    background: "none",
+    textDecoration: "line-through",
+  },
   ".cm-changeGutter": { width: "3px" },
-  ".cm-changedLineGutter": { background: "var(--ink-2)" },
-  ".cm-deletedLineGutter": { background: "var(--line-3)" },
+  ".cm-changedLineGutter": { background: "var(--ink-2) !important" },
+  ".cm-deletedLineGutter": { background: "var(--line-3) !important" },
   ".cm-collapsedLines": { background: "var(--ground-3)", color: "var(--ink-2)", paddingBlock: "2px" },
 });
 
