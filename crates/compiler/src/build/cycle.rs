@@ -112,7 +112,7 @@ fn reversed(ways: &[Vec<usize>]) -> Vec<Vec<usize>> {
 struct Circles {
     /// For each socket, the place of its group.
     group: Vec<usize>,
-    /// The groups that nobody has taken yet; those without a cycle are empty.
+    /// The sockets of each group that has a cycle, until `take` returns them; otherwise empty.
     groups: Vec<Vec<usize>>,
 }
 
