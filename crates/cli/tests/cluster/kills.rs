@@ -1,4 +1,4 @@
-//! Workers and servers that are killed at random under load (M6, M13). `scripts/test --long` kills 100 workers and 30
+//! Workers and servers that are killed at random under load (M6, M13). `scripts/test --long` kills 120 workers and 36
 //! servers while 200 casts run.
 
 use std::collections::BTreeMap;
@@ -22,9 +22,10 @@ struct Load {
     casts: usize,
     slots: usize,
     workers: usize,
-    /// The kills before which all casts are driven again, and the servers are left alone. The others follow at once.
+    /// The kills before which all casts are driven again. The others follow at once.
     calm_kills: usize,
     worker_kills: usize,
+    /// Servers that are killed together with a worker, evenly among these kills.
     server_kills: usize,
     lease: u32,
 }
@@ -33,12 +34,12 @@ fn load() -> Load {
     if std::env::var_os("MATERIA_LONG").is_some() {
         // The usual lease: a takeover takes 20 seconds at most on an idle machine, where two workers have room for all
         // casts. It is measured and not asserted: a busy machine takes longer.
-        let (worker_kills, server_kills) = (100, 30);
+        let (worker_kills, server_kills) = (120, 36);
         Load {
             casts: 200,
             slots: 100,
             workers: 3,
-            calm_kills: 15,
+            calm_kills: 100,
             worker_kills,
             server_kills,
             lease: 15,
@@ -159,8 +160,14 @@ fn casts_outlive_random_kills() {
             found.is_some()
         });
         let nth = found.unwrap();
-        let calm = kill < load.calm_kills;
-        if calm {
+        let of_server = |kills: usize| kills * load.server_kills / load.worker_kills;
+        let with_server = of_server(kill) != of_server(kill + 1);
+        let how = match (kill < load.calm_kills, with_server) {
+            (true, false) => How::Alone,
+            (true, true) => How::WithServer,
+            (false, _) => How::Hurried,
+        };
+        if how != How::Hurried {
             until_within(PATIENCE, "all casts are driven", || {
                 workers.iter().map(|worker| driven(&worker.said()).len()).sum::<usize>()
                     >= load.casts
@@ -168,11 +175,7 @@ fn casts_outlive_random_kills() {
         }
         let pause = u64::try_from(dice.roll(1_500)).unwrap();
         std::thread::sleep(Duration::from_millis(pause));
-        let of_server = |kills: usize| {
-            kills.saturating_sub(load.calm_kills) * load.server_kills
-                / (load.worker_kills - load.calm_kills)
-        };
-        if of_server(kill) != of_server(kill + 1) {
+        if with_server {
             let server = dice.roll(3);
             servers.kill(server);
             down = Some(server);
@@ -181,7 +184,7 @@ fn casts_outlive_random_kills() {
         workers[nth].child.kill().unwrap();
         workers[nth].child.wait().unwrap();
         let held = held_by(&servers, workers[nth].child.id());
-        killed.extend(held.into_iter().map(|run| Killed { run, at, calm }));
+        killed.extend(held.into_iter().map(|run| Killed { run, at, how }));
         if let Some(server) = down.take() {
             servers.begin(server);
             // Another one may go only when this one has caught up.
@@ -195,7 +198,7 @@ fn casts_outlive_random_kills() {
     }
     bench.write("finish", "");
     let begun = Instant::now();
-    let (mut calm, mut hurried): (Vec<f64>, Vec<f64>) = Default::default();
+    let mut takeovers: BTreeMap<How, Vec<f64>> = BTreeMap::new();
     for nth in 0..load.casts {
         let id = id(nth);
         let show = || on(&bench, &servers, &["show", &id, "--json"]);
@@ -214,8 +217,7 @@ fn casts_outlive_random_kills() {
             let taken = |event: &&Value| event["type"] == "run.resumed" && seconds(event) > kill.at;
             let next = kills.peek().map_or(f64::MAX, |kill| kill.at);
             let taken = events.iter().find(taken).map(seconds).filter(|taken| *taken < next);
-            let takeovers = if kill.calm { &mut calm } else { &mut hurried };
-            takeovers.extend(taken.map(|taken| taken - kill.at));
+            takeovers.entry(kill.how).or_default().extend(taken.map(|taken| taken - kill.at));
         }
     }
     let (kills, casts, rest) = (load.worker_kills, load.casts, begun.elapsed().as_secs());
@@ -226,17 +228,29 @@ fn casts_outlive_random_kills() {
             "{casts} casts, {kills} workers and {} servers killed; {rest} s until all had ended",
             load.server_kills
         );
-        eprintln!("all casts driven before each kill: {}", told(&mut calm, promised));
-        eprintln!("one kill after another: {}", told(&mut hurried, promised));
+        for (how, takeovers) in &mut takeovers {
+            eprintln!("{how:?}: {}", told(takeovers, promised));
+        }
     }
-    assert!(!calm.is_empty(), "a cast was taken over");
+    assert!(!takeovers[&How::Alone].is_empty(), "a cast was taken over");
 }
 
 /// A cast whose worker was killed.
 struct Killed {
     run: String,
     at: f64,
-    calm: bool,
+    how: How,
+}
+
+/// How a worker was killed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum How {
+    /// When all casts were driven.
+    Alone,
+    /// When all casts were driven, together with a server.
+    WithServer,
+    /// Soon after another one.
+    Hurried,
 }
 
 /// Says how long takeovers took.
