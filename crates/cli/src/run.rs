@@ -12,6 +12,7 @@ use materia_app::cast::worker;
 use materia_contract::{CastReport, CastStatus};
 use materia_engine::{AppendError, DriveError, Observer, on_own_thread};
 use materia_journal::Views;
+use materia_kernel::Run;
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -104,8 +105,8 @@ fn conclude(
     interrupted: bool,
     terminal: &mut Terminal,
 ) -> Ended {
-    let report = match driven.outcome()? {
-        Outcome::Rests(report) => *report,
+    let (report, run) = match driven.outcome()? {
+        Outcome::Rests(report, run) => (*report, run),
         Outcome::BrokeOff {
             error: error @ DriveError::Append(AppendError::Displaced(_)), ..
         } => {
@@ -136,7 +137,7 @@ fn conclude(
             )));
         }
     };
-    tell(&driven, &report, project, terminal)?;
+    tell(&driven, (&report, &run), project, terminal);
     if !interrupted {
         notice::waits(&report, project, terminal);
     }
@@ -159,10 +160,10 @@ pub(crate) fn exit_of(report: &CastReport) -> Exit {
 
 fn tell(
     driven: &Driven,
-    report: &CastReport,
+    (report, run): (&CastReport, &Run),
     project: &Project,
     terminal: &Terminal,
-) -> Result<(), Failure> {
+) {
     terminal.say(event_text::summary(report));
     if let Some(error) = &report.error {
         for artifact in &error.artifacts {
@@ -172,8 +173,7 @@ fn tell(
     }
     answer::tell(report, project, terminal);
     terminal.say(format_args!("  folder  {}", project.shown(&driven.folder)));
-    let (run, _) = materia_engine::load(&*driven.journal, &driven.id)?;
-    for way in next_command::ways(&NextSteps::of(&run)) {
+    for way in next_command::ways(&NextSteps::of(run)) {
         terminal.say(format_args!("  go on   {}", project.command(&way)));
     }
     let command = |name: &str| project.command(&format!("{name} {}", driven.id));
@@ -182,7 +182,6 @@ fn tell(
         terminal.say(format_args!("  get it  {apply}"));
     }
     terminal.say(format_args!("  look    {} · {}", command("show"), command("events")));
-    Ok(())
 }
 
 /// The first signal stops the run in good order; the second ends the process at once.

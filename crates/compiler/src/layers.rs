@@ -1,11 +1,12 @@
 //! Reads the layers of a configuration and merges them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::mem::take;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use materia_contract::{Config, Finding};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::fault::{Fault, Faults, Source};
 pub use crate::files::LayerKind;
@@ -116,6 +117,8 @@ pub struct Loaded {
     pub layers: Vec<Layer>,
     /// The merged configuration.
     pub config: Config,
+    /// The same without what it defines by name, as a document.
+    pub(crate) settings: Value,
     pub(crate) origins: Origins,
     pub(crate) project_dir: PathBuf,
     pub(crate) profile_dir: Option<PathBuf>,
@@ -204,7 +207,6 @@ pub fn load_given(sources: &Sources, given: &BTreeMap<String, String>) -> (Loade
 }
 
 /// The lowest layer, read: what the others are laid over.
-#[derive(Clone)]
 pub(crate) struct Lowest {
     layer: Layer,
     merge: Merge,
@@ -227,14 +229,11 @@ impl Lowest {
         Self::new(shipped_layer(), Merge::default(), Faults::default())
     }
 
-    /// The shipped documents. They have no faults, so they are not checked; a process with many projects reads them once.
+    /// The shipped documents. They have no faults, so they are not checked.
     fn shipped() -> Self {
-        static SHIPPED: LazyLock<Lowest> = LazyLock::new(|| {
-            let (mut merge, mut faults) = (Merge::default(), Faults::default());
-            merge.add(0, LayerKind::Shipped, shipped::document().clone(), &mut faults);
-            Lowest::new(shipped_layer(), merge, faults)
-        });
-        SHIPPED.clone()
+        let (mut merge, mut faults) = (Merge::default(), Faults::default());
+        merge.add(0, LayerKind::Shipped, shipped::document(), &mut faults);
+        Self::new(shipped_layer(), merge, faults)
     }
 }
 
@@ -255,16 +254,18 @@ pub(crate) fn load_over(
         let whole = content.whole;
         let mut layer = layer(candidate, content);
         if whole {
-            take(&mut layer, index, &mut merge, &mut faults);
+            add(&mut layer, index, &mut merge, &mut faults);
         }
         layers.push(layer);
     }
-    let config = serde_json::from_value(Value::Object(merge.document)).unwrap_or_else(|error| {
-        // The schema check mends whatever does not fit, so only a gap in it leads here.
-        let message = format!("the configuration cannot be understood: {error}");
-        faults.push(Fault::error("document::invalid", message).help("please report this text"));
-        Config::default()
-    });
+    let mut config: Config =
+        serde_json::from_value(Value::Object(merge.document)).unwrap_or_else(|error| {
+            // The schema check mends whatever does not fit, so only a gap in it leads here.
+            let message = format!("the configuration cannot be understood: {error}");
+            faults.push(Fault::error("document::invalid", message).help("please report this text"));
+            Config::default()
+        });
+    let settings = settings(&mut config);
     let errors = faults.errors();
     let findings = faults.place(&layers);
     let project_dir = sources.project();
@@ -273,6 +274,7 @@ pub(crate) fn load_over(
     let loaded = Loaded {
         layers,
         config,
+        settings,
         origins: merge.origins,
         project_dir,
         profile_dir,
@@ -285,7 +287,15 @@ pub(crate) fn load_over(
     (loaded, findings)
 }
 
-fn take(layer: &mut Layer, index: usize, merge: &mut Merge, faults: &mut Faults) {
+/// The settings of a configuration as a document. What it defines by name is most of it, and is left out.
+fn settings(config: &mut Config) -> Value {
+    let named = (take(&mut config.loadouts), take(&mut config.materia), take(&mut config.agents));
+    let settings = json!(config);
+    (config.loadouts, config.materia, config.agents) = named;
+    settings
+}
+
+fn add(layer: &mut Layer, index: usize, merge: &mut Merge, faults: &mut Faults) {
     if let Some(document) = read::document(layer.text(), index, faults) {
         let document = original::adapted(document);
         let (document, mended) = Shape::get().check(document, index, faults);
@@ -324,7 +334,7 @@ mod tests {
             let (mut merge, mut faults) = (Merge::default(), Faults::default());
             let content = LayerContent::File(text.into(), String::new());
             let mut layer = Layer { content, ..shipped_layer() };
-            take(&mut layer, 0, &mut merge, &mut faults);
+            add(&mut layer, 0, &mut merge, &mut faults);
             Self::new(layer, merge, faults)
         }
     }

@@ -5,30 +5,33 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use serde_json::Value;
-use serde_json::value::RawValue;
+use memchr::memmem;
+use serde::Deserialize as _;
+use serde_json::{Deserializer, Value};
+
+/// How the definitions begin in the text of a schema, and how each of them does.
+const DEFINITIONS: &[u8] = b",\n  \"$defs\": {";
+const DEFINITION: &[u8] = b"\n    \"";
 
 /// A schema with the definitions that it refers to. A definition is read when it is asked for first: most documents
 /// need a few of many.
 pub(crate) struct Root {
     top: Value,
-    named: HashMap<String, (&'static RawValue, OnceLock<Value>)>,
+    named: HashMap<&'static str, (&'static str, OnceLock<Value>)>,
 }
 
 impl Root {
-    /// Reads the text of a schema; `None` if it is none.
+    /// Reads the text of a committed schema; `None` if it is none. Each level of it is indented by two spaces, so the
+    /// beginnings of lines show where the definitions are.
     pub(crate) fn read(text: &'static str) -> Option<Self> {
-        let mut parts: HashMap<String, &'static RawValue> = serde_json::from_str(text).ok()?;
-        let named: HashMap<String, &'static RawValue> = match parts.remove("$defs") {
-            Some(named) => serde_json::from_str(named.get()).ok()?,
-            None => HashMap::new(),
-        };
-        let named = named.into_iter().map(|(name, text)| (name, (text, OnceLock::new()))).collect();
-        let read = |(name, text): (String, &RawValue)| {
-            Some((name, serde_json::from_str::<Value>(text.get()).ok()?))
-        };
-        let top = parts.into_iter().map(read).collect::<Option<serde_json::Map<_, _>>>()?;
-        Some(Self { top: top.into(), named })
+        let (top, definitions) = text.split_at(memmem::find(text.as_bytes(), DEFINITIONS)?);
+        let top = serde_json::from_str(&format!("{top}}}")).ok()?;
+        let mut named = HashMap::new();
+        for at in memmem::find_iter(definitions.as_bytes(), DEFINITION) {
+            let (name, text) = definitions[at + DEFINITION.len()..].split_once("\": ")?;
+            named.insert(name, (text, OnceLock::new()));
+        }
+        Some(Self { top, named })
     }
 
     /// The schema itself.
@@ -38,7 +41,9 @@ impl Root {
 
     fn definition(&self, name: &str) -> Option<&Value> {
         let (text, read) = self.named.get(name)?;
-        Some(read.get_or_init(|| serde_json::from_str(text.get()).unwrap_or(Value::Bool(true))))
+        // The text goes on behind the value, which does not matter.
+        let value = || Value::deserialize(&mut Deserializer::from_str(text));
+        Some(read.get_or_init(|| value().unwrap_or(Value::Bool(true))))
     }
 }
 
@@ -173,4 +178,22 @@ pub(crate) fn kind(value: &Value) -> String {
 /// A JSON reader no longer distinguishes whole numbers beyond this.
 pub(crate) fn is_huge(number: f64) -> bool {
     number.abs() >= 9_007_199_254_740_992.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_definition_is_found_and_read_as_it_is() {
+        let text = crate::schemas::schema("config.schema.json").unwrap();
+        let mut schema: Value = serde_json::from_str(text).unwrap();
+        let named = schema.as_object_mut().unwrap().shift_remove("$defs").unwrap();
+        let root = Root::read(text).unwrap();
+        assert_eq!(*root.top(), schema);
+        assert_eq!(root.named.len(), named.as_object().unwrap().len());
+        for (name, definition) in named.as_object().unwrap() {
+            assert_eq!(root.definition(name), Some(definition), "{name}");
+        }
+    }
 }

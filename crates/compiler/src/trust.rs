@@ -76,7 +76,6 @@ fn part(
 
 /// Whatever else the project's files say: by its place, as `limits.maxRepairs`.
 fn settings(loaded: &Loaded) -> Vec<Part> {
-    let document = json!(loaded.config);
     let mut parts = Vec::new();
     for (place, layer) in loaded.origins.all() {
         let layer = &loaded.layers[layer];
@@ -85,7 +84,7 @@ fn settings(loaded: &Loaded) -> Vec<Part> {
         if named || layer.kind != LayerKind::Project {
             continue;
         }
-        let Some(value) = document.pointer(place) else { continue };
+        let Some(value) = loaded.settings.pointer(place) else { continue };
         // What is in an object has a place of its own.
         if value.is_object() && place.matches('/').count() == 1 {
             continue;

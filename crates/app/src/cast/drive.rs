@@ -14,6 +14,7 @@ use materia_engine::{
     AppendError, DriveError, EngineError, Lease, Leaving, LoadedRun, Observer, Options, Runner,
     SystemClock, World, blocking,
 };
+use materia_kernel::Run;
 use materia_runners::{
     MockRunner, Runners, ScriptedRunner, StoresFiles, UtilityRunner, WorkspaceRunner,
 };
@@ -88,8 +89,8 @@ pub struct Driven {
 
 /// Result of a run.
 pub enum Outcome {
-    /// It rests, and this is how.
-    Rests(Box<CastReport>),
+    /// It rests, and this is how; with the run as it was read for that.
+    Rests(Box<CastReport>, Box<Run>),
     /// It broke off. What was recorded until then is kept.
     BrokeOff {
         /// Why.
@@ -272,8 +273,9 @@ impl Driven {
     /// Says how the run ended; where it never began, this is a refusal.
     pub fn outcome(&mut self) -> Result<Outcome> {
         let Err(error) = std::mem::replace(&mut self.ended, Ok(())) else {
-            let report = self.report().map_err(|error| Failure::Broken(error.to_string()))?;
-            return Ok(Outcome::Rests(Box::new(report)));
+            let (report, run) =
+                self.report().map_err(|error| Failure::Broken(error.to_string()))?;
+            return Ok(Outcome::Rests(Box::new(report), Box::new(run)));
         };
         let error = match error {
             EngineError::Lost(_) if self.journal.is_remote() => {
@@ -301,10 +303,11 @@ impl Driven {
             }
             return Err(Failure::storage(format!("the cast could not begin: {error}")));
         }
-        Ok(Outcome::BrokeOff { error, report: self.report().ok().map(Box::new) })
+        let report = self.report().ok().map(|(report, _)| Box::new(report));
+        Ok(Outcome::BrokeOff { error, report })
     }
 
-    fn report(&self) -> Result<CastReport, materia_engine::LoadError> {
-        materia_engine::report(&*self.journal, &self.id, &self.folders)
+    fn report(&self) -> Result<(CastReport, Run), materia_engine::LoadError> {
+        materia_engine::report_at(&*self.journal, &self.id, &self.folders, None)
     }
 }

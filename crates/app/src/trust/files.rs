@@ -25,8 +25,12 @@ pub(super) fn looked_at<'p>(
     project: &Path,
     programs: impl IntoIterator<Item = &'p Program>,
 ) -> Vec<(Fact, Pinned)> {
-    let Ok(home) = project.canonicalize() else { return Vec::new() };
     let mut found: Vec<(Fact, Pinned)> = Vec::new();
+    let mut programs = programs.into_iter().peekable();
+    if programs.peek().is_none() {
+        return found;
+    }
+    let Ok(home) = project.canonicalize() else { return found };
     for program in programs {
         for path in command::takes(&home, program).files {
             if let Some(one) = look(&home, &path)

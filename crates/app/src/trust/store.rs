@@ -142,7 +142,7 @@ fn read(folder: &Path) -> io::Result<Document> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Document::default()),
         Err(error) => return Err(error),
     };
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(4 << 10);
     file.take(FILE_BYTES_MAX).read_to_end(&mut bytes)?;
     serde_json::from_slice(&bytes).map_err(io::Error::from)
 }

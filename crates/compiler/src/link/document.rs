@@ -122,6 +122,7 @@ fn says_the_same(loaded: &Loaded, written: &Loadout, plan: &Plan) -> bool {
     let with = Loaded {
         layers: loaded.layers.clone(),
         config,
+        settings: loaded.settings.clone(),
         origins: loaded.origins.clone(),
         project_dir: loaded.project_dir.clone(),
         profile_dir: loaded.profile_dir.clone(),

@@ -67,7 +67,7 @@ pub(super) fn for_writing(
     patiently_opened(path, || {
         let mut connection = connect(path, flags, options.busy_timeout)?;
         // Looked at before anything is changed: a newer file stays as it is.
-        schema::format(&connection)?;
+        let format = schema::format(&connection)?;
         // A file that has pages already keeps their size.
         connection.pragma_update(None, "page_size", PAGE_BYTES)?;
         let mode: String =
@@ -84,7 +84,9 @@ pub(super) fn for_writing(
         if let Some(pages) = options.pages_max {
             connection.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))?;
         }
-        schema::begin(&mut connection, id)?;
+        if format != schema::FORMAT {
+            schema::begin(&mut connection, id)?;
+        }
         // From here on the writer does its own waiting, so SQLite must not wait for locks.
         connection.busy_handler(None::<fn(i32) -> bool>)?;
         Ok(Ok(connection))

@@ -77,6 +77,11 @@ impl Held {
         self.count.load(Ordering::Relaxed) == 1
     }
 
+    /// Whether there is one at the most.
+    pub(super) fn is_one_or_none(&self) -> bool {
+        self.count.load(Ordering::Relaxed) <= 1
+    }
+
     /// Whether this is one of them; no other process writes to it then.
     pub(super) fn has(&self, run: &RunId) -> bool {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner).contains(run)

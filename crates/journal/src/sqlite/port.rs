@@ -35,6 +35,21 @@ impl SqliteJournal {
         Ok(())
     }
 
+    /// Reads about one run. A process with one run and this thread for it needs no second connection.
+    async fn read_about<T: Send + 'static>(
+        &self,
+        run: &RunId,
+        mut read: impl FnMut(&Connection) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, ReadError> {
+        if may_block()
+            && self.held.is_one_or_none()
+            && let Some(found) = self.writer.get().and_then(|writer| writer.read_here(&mut read))
+        {
+            return Ok(found);
+        }
+        self.readers.with(run, read).await
+    }
+
     /// Claims a run, also one that was copied to another journal: only a copy that comes home may write to it.
     pub fn claim_moved(&self, run: &RunId) -> BoxFuture<'_, Result<Lease, ClaimError>> {
         self.claim_for(run, true)
@@ -44,8 +59,7 @@ impl SqliteJournal {
     pub fn moved(&self, run: &RunId) -> BoxFuture<'_, Result<Option<String>, ReadError>> {
         let (run, wanted) = (run.clone(), run.clone());
         Box::pin(async move {
-            let look = move |connection: &_| Ok(moved::place(connection, &wanted)?);
-            self.readers.with(&run, look).await
+            self.read_about(&run, move |connection| Ok(moved::place(connection, &wanted)?)).await
         })
     }
 
@@ -149,8 +163,7 @@ impl Journal for SqliteJournal {
     ) -> BoxFuture<'_, Result<Page, ReadError>> {
         let (run, wanted) = (run.clone(), run.clone());
         Box::pin(async move {
-            let look = whole_page(&self.blobs, wanted, after, bytes);
-            self.readers.with(&run, look).await
+            self.read_about(&run, whole_page(&self.blobs, wanted, after, bytes)).await
         })
     }
 
@@ -177,7 +190,7 @@ impl Journal for SqliteJournal {
     fn head(&self, run: &RunId) -> BoxFuture<'_, Result<Option<Head>, ReadError>> {
         let (run, wanted) = (run.clone(), run.clone());
         Box::pin(async move {
-            self.readers.with(&run, move |connection| read::head(connection, &wanted)).await
+            self.read_about(&run, move |connection| read::head(connection, &wanted)).await
         })
     }
 
@@ -196,7 +209,7 @@ impl Journal for SqliteJournal {
     fn line(&self, run: &RunId) -> BoxFuture<'_, Result<Option<CastLine>, ReadError>> {
         let (run, wanted) = (run.clone(), run.clone());
         Box::pin(async move {
-            self.readers.with(&run, move |connection| list::one(connection, &wanted)).await
+            self.read_about(&run, move |connection| list::one(connection, &wanted)).await
         })
     }
 
@@ -243,7 +256,7 @@ impl Journal for SqliteJournal {
             if self.foreign {
                 return Ok(Vec::new());
             }
-            self.readers.with(&run, move |connection| inbox::commands(connection, &wanted)).await
+            self.read_about(&run, move |connection| inbox::commands(connection, &wanted)).await
         })
     }
 
@@ -263,8 +276,8 @@ impl Journal for SqliteJournal {
     ) -> BoxFuture<'_, Result<Option<Receipt>, ReadError>> {
         let (run, wanted, command) = (run.clone(), run.clone(), command.clone());
         Box::pin(async move {
-            let look = move |connection: &_| inbox::receipt(connection, &wanted, &command);
-            self.readers.with(&run, look).await
+            self.read_about(&run, move |connection| inbox::receipt(connection, &wanted, &command))
+                .await
         })
     }
 
@@ -292,23 +305,22 @@ impl Snapshots for SqliteJournal {
     fn newest(&self, run: &RunId) -> BoxFuture<'_, Result<Option<Snapshot>, ReadError>> {
         let (run, wanted) = (run.clone(), run.clone());
         Box::pin(async move {
-            self.readers.with(&run, move |connection| snapshots::newest(connection, &wanted)).await
+            self.read_about(&run, move |connection| snapshots::newest(connection, &wanted)).await
         })
     }
 
     fn before(&self, run: &RunId, seq: u64) -> BoxFuture<'_, Result<Option<Snapshot>, ReadError>> {
         let (run, wanted) = (run.clone(), run.clone());
         Box::pin(async move {
-            let look = move |connection: &_| snapshots::before(connection, &wanted, seq);
-            self.readers.with(&run, look).await
+            self.read_about(&run, move |connection| snapshots::before(connection, &wanted, seq))
+                .await
         })
     }
 
     fn chapters(&self, run: &RunId) -> BoxFuture<'_, Result<Vec<Chapter>, ReadError>> {
         let (run, wanted) = (run.clone(), run.clone());
         Box::pin(async move {
-            let look = move |connection: &_| snapshots::chapters(connection, &wanted);
-            self.readers.with(&run, look).await
+            self.read_about(&run, move |connection| snapshots::chapters(connection, &wanted)).await
         })
     }
 }

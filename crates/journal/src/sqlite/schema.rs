@@ -180,12 +180,9 @@ fn look(connection: &Connection) -> rusqlite::Result<(i64, Vec<Object>)> {
 /// Makes the tables, if there are none. Of several concurrent processes, one does the work. `id` is the id of the
 /// new journal, if it was chosen before.
 pub(super) fn begin(connection: &mut Connection, id: Option<&str>) -> Result<(), SchemaFault> {
-    if format(connection)? == FORMAT {
-        return Ok(());
-    }
     let transaction =
         connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    // Another process may have done it while this one waited.
+    // Another process may have done it meanwhile.
     if format(&transaction)? == FORMAT {
         return Ok(());
     }

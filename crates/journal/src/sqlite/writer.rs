@@ -20,7 +20,7 @@ use tokio::sync::oneshot;
 use super::anchor::Anchor;
 use super::append::Appender;
 use super::changes::Changes;
-use super::fault::{append_error, is_busy};
+use super::fault::{Fault, append_error, is_busy};
 use super::rescue::Home;
 use super::{Stats, connect, lease, moved};
 
@@ -136,6 +136,16 @@ impl Writer {
         drop(desk);
         answer_all(answered);
         left.pop()
+    }
+
+    /// Reads with the connection for writing, if no other thread uses it. After a fault there is no result: a connection for
+    /// reading finds the reason.
+    pub(super) fn read_here<T>(
+        &self,
+        read: impl FnOnce(&Connection) -> Result<T, Fault>,
+    ) -> Option<T> {
+        let desk = self.desk.try_lock().ok()?;
+        read(&desk.connection).ok()
     }
 }
 

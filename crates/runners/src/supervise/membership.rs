@@ -140,15 +140,13 @@ fn is_gone(pid: i32) -> bool {
 }
 
 fn read(pid: i32) -> Option<Told> {
-    let parent = tree::parent(pid)?;
+    let (parent, name) = tree::parent_and_name(pid)?;
     let arguments = tree::proc_file(pid, "cmdline").unwrap_or_default();
     let mut words = arguments.split(|byte| *byte == 0).skip(1);
     let role = if words.next() == Some(ARGUMENT.as_bytes()) {
         let steers = words.nth(1) == Some(STEERS.as_bytes());
         Role::Supervisor { steers }
-    } else if tree::proc_file(pid, "comm")
-        .is_ok_and(|name| name.strip_suffix(b"\n").unwrap_or(&name) == DRIVER.to_bytes())
-    {
+    } else if name == DRIVER.to_bytes() {
         Role::Driver
     } else {
         Role::Other

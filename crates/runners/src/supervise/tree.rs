@@ -158,9 +158,12 @@ pub(crate) fn everybody() -> Vec<Seen> {
         .collect()
 }
 
-/// The parent of a process.
-pub(crate) fn parent(pid: i32) -> Option<i32> {
-    look(pid).map(|seen| seen.parent)
+/// The parent of a process, and the name of the process.
+pub(crate) fn parent_and_name(pid: i32) -> Option<(i32, Vec<u8>)> {
+    let stat = proc_file(pid, "stat").ok()?;
+    let name = stat.iter().position(|&byte| byte == b'(')? + 1;
+    let end = stat.iter().rposition(|&byte| byte == b')')?;
+    Some((parse_stat(pid, &stat)?.parent, stat.get(name..end)?.to_owned()))
 }
 
 /// A process as it is now.
