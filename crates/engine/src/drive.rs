@@ -37,6 +37,13 @@ pub(crate) async fn keep_apart(
     Ok(())
 }
 
+/// Backpressure: a run waits for a slow observer.
+pub(crate) async fn wait_for_room(observer: &dyn Observer) {
+    while let Some(room) = observer.room() {
+        room.await;
+    }
+}
+
 /// One run, where its journal has got to, and who listens.
 pub struct Driver {
     run: Run,
@@ -271,6 +278,8 @@ impl Driver {
         for event in &events {
             self.visits.note(event);
         }
+        // No larger than it must be while the run waits for its commit.
+        let events: Arc<[Event]> = events.into();
         let run = self.run.id().clone();
         if let Some(snapshot) = self.snapshot_if_due(head)
             && let Some(kept) = self.journal.snapshots()
@@ -292,11 +301,8 @@ impl Driver {
         tracing::debug!(first = after + 1, last = self.run.seq(), "decided");
         self.answered.extend(decided.command.clone());
         self.head = head;
-        self.observer.committed(&Committed { run, records, events: events.into() });
-        // Backpressure: the run waits for a slow observer.
-        while let Some(room) = self.observer.room() {
-            room.await;
-        }
+        self.observer.committed(&Committed { run, records, events });
+        wait_for_room(&*self.observer).await;
         Ok(())
     }
 

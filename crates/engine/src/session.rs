@@ -13,6 +13,7 @@ use materia_kernel::{Now, Phase, Run};
 use tokio::sync::mpsc;
 use tracing::Instrument as _;
 
+use crate::drive::wait_for_room;
 use crate::load::{drive_loaded, load_to_drive, take_up};
 use crate::under_way::UnderWay;
 use crate::{
@@ -75,6 +76,8 @@ async fn begun(
     if world.journal.head(&id).await.map_err(LoadError::from)?.is_some() {
         return Err(EngineError::Exists(id));
     }
+    // Many runs may begin at once.
+    wait_for_room(&*world.observer).await;
     let wall = if created.virtual_time { VIRTUAL_EPOCH } else { world.clock.now() };
     let (journal, observer) = (Arc::clone(&world.journal), Arc::clone(&world.observer));
     let mut driver = Box::new(Driver::fresh(id, lease.epoch(), journal, observer));

@@ -225,12 +225,17 @@ impl Folder {
 
     /// Opens a file to go on at its end; it is made where it is missing. It must be a plain file with one name.
     pub fn append(&self, path: impl AsRef<Path>) -> io::Result<File> {
-        let (parent, name) = self.split(path.as_ref(), true)?;
         // Without waiting: a pipe in its place would hold us up.
         let how = OFlags::RDWR | OFlags::CREATE | OFlags::APPEND | OFlags::NONBLOCK;
-        let mode = self.readers.file();
-        let opened = resolve::open_or_make(&parent.handle, Path::new(name), how, mode)?;
-        let file = File::from(opened);
+        let (path, mode) = (path.as_ref(), self.readers.file());
+        let opened = match resolve::open_or_make(&self.handle, path, how, mode) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let (parent, name) = self.split(path, true)?;
+                resolve::open_or_make(&parent.handle, Path::new(name), how, mode)
+            }
+            opened => opened,
+        };
+        let file = File::from(opened?);
         let found = file.metadata()?;
         if !found.is_file() {
             return Err(io::Error::other("something that is no file is in its place"));

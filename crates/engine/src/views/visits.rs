@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use materia_contract::time::{Micros, millis_between};
 use materia_contract::{
-    Amount, Event, EventBody, NodeId, Outcome, Plan, TurnCompleted, Visit, end_of,
+    Amount, Event, EventBody, NodeId, Outcome, Plan, TurnCompleted, TurnStarted, Visit, end_of,
 };
 use serde::{Deserialize, Serialize};
 
@@ -46,8 +46,16 @@ struct Started {
     seq: u64,
     /// When it started, by the wall.
     wall: Micros,
-    visit: Visit,
+    socket: NodeId,
+    visit: u32,
+    attempt: u32,
+    /// The work item with its label. Boxed, because many turns have none.
+    item: Option<Box<Item>>,
+    end: Option<End>,
 }
+
+/// The key of a work item, and its name for people.
+type Item = (String, Option<String>);
 
 /// How a turn ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -69,6 +77,13 @@ struct End {
 }
 
 impl End {
+    /// That of a turn that has not ended.
+    fn running(wall: Micros) -> Self {
+        let (satisfied, reason, tokens, cost) = (None, None, None, None);
+        let (outcome, refused) = (Outcome::Running, false);
+        Self { outcome, wall, satisfied, reason, tokens, cost, refused }
+    }
+
     fn new(end: &TurnEnd<'_>, wall: Micros, reason: Option<String>, refused: bool) -> Self {
         let (outcome, satisfied) = (end.outcome, end.satisfied);
         let (tokens, cost) = (end.tokens(), end.cost());
@@ -103,9 +118,10 @@ impl Visits {
             if self.refused == Refused::Next(socket.clone()) {
                 self.refused = Refused::Turn(event.seq);
             }
-            let item = data.item.clone().map(|item| (item, data.item_label.clone()));
-            let attempt = (data.visit, data.attempt);
-            self.start(Started::new(event.seq, event.wall, socket.clone(), attempt, item));
+            let item = data.item.clone().map(|item| Box::new((item, data.item_label.clone())));
+            let (seq, wall, socket) = (event.seq, event.wall, socket.clone());
+            let TurnStarted { visit, attempt, .. } = **data;
+            self.start(Started { seq, wall, socket, visit, attempt, item, end: None });
         }
         let Some(end) = TurnEnd::of(&event.body) else { return };
         let (mut reason, mut refused) = (end.failure.map(|(_, message)| cut(message)), false);
@@ -117,7 +133,7 @@ impl Visits {
     }
 
     fn start(&mut self, started: Started) {
-        if started.visit.outcome == Outcome::Running {
+        if started.end.is_none() {
             self.open.insert(started.seq, self.list.len());
         }
         self.list.push(started);
@@ -125,16 +141,16 @@ impl Visits {
 
     fn end(&mut self, turn: u64, end: End) {
         match self.open.remove(&turn) {
-            Some(place) => self.list[place].end(end),
+            Some(place) => self.list[place].end = Some(end),
             None => self.ends.push((turn, end)),
         }
     }
 
     /// Every attempt with the event that started it, in the order they started.
     pub fn into_list(self, plan: &Plan) -> impl Iterator<Item = (u64, Visit)> {
-        self.list.into_iter().map(|Started { seq, visit, .. }| {
-            let materia = plan.nodes.get(&visit.socket).map(|node| node.materia.clone());
-            (seq, Visit { materia, ..visit })
+        self.list.into_iter().map(|started| {
+            let materia = plan.nodes.get(&started.socket).map(|node| node.materia.clone());
+            (started.seq, started.shown(materia))
         })
     }
 
@@ -156,13 +172,12 @@ impl Visits {
         let (span, answers) = (self.span, self.answers.clone());
         let next = Self { span, answers, ..Self::behind(seq) };
         let closed = std::mem::replace(self, next);
-        let row = |started: &Started| -> Option<Row> {
-            let Visit { socket, visit, attempt, item, item_label, .. } = &started.visit;
-            let node = plan.nodes.get_index_of(socket)?;
-            let item = item.clone().map(|item| (item, item_label.clone()));
-            Some(Row(started.seq, started.wall, node, *visit, *attempt, item, started.ended()))
+        let row = |started: Started| -> Option<Row> {
+            let Started { seq, wall, socket, visit, attempt, item, end } = started;
+            let node = plan.nodes.get_index_of(&socket)?;
+            Some(Row(seq, wall, node, visit, attempt, item.map(|item| *item), end))
         };
-        let rows = closed.list.iter().filter_map(row).collect();
+        let rows = closed.list.into_iter().filter_map(row).collect();
         let answers = closed.answers.iter();
         let answers = answers
             .filter_map(|(node, seq)| Some((plan.nodes.get_index_of(node)?, *seq)))
@@ -193,11 +208,8 @@ impl Visits {
             }
             for Row(seq, wall, node, visit, attempt, item, end) in rows {
                 let (socket, _) = plan.nodes.get_index(node)?;
-                let mut started = Started::new(seq, wall, socket.clone(), (visit, attempt), item);
-                if let Some(end) = end {
-                    started.end(end);
-                }
-                visits.start(started);
+                let (socket, item) = (socket.clone(), item.map(Box::new));
+                visits.start(Started { seq, wall, socket, visit, attempt, item, end });
             }
             for (node, seq) in answers {
                 visits.answers.insert(plan.nodes.get_index(node)?.0.clone(), seq);
@@ -212,55 +224,27 @@ impl Visits {
 }
 
 impl Started {
-    fn new(
-        seq: u64,
-        wall: Micros,
-        socket: NodeId,
-        (visit, attempt): (u32, u32),
-        item: Option<(String, Option<String>)>,
-    ) -> Self {
-        let (item, item_label) = item.map_or((None, None), |(key, label)| (Some(key), label));
-        let visit = Visit {
+    fn shown(self, materia: Option<String>) -> Visit {
+        let Self { wall, socket, visit, attempt, item, end, .. } = self;
+        let (item, item_label) = item.map_or((None, None), |item| (Some(item.0), item.1));
+        let duration_ms = end.as_ref().map(|end| millis_between(wall, end.wall));
+        let end = end.unwrap_or_else(|| End::running(wall));
+        let End { outcome, satisfied, reason, tokens, cost, refused, .. } = end;
+        Visit {
             socket,
             visit,
             attempt,
             item,
             item_label,
-            outcome: Outcome::Running,
-            materia: None,
-            satisfied: None,
-            reason: None,
-            duration_ms: None,
-            tokens: None,
-            cost: None,
-            refused: false,
-        };
-        Self { seq, wall, visit }
-    }
-
-    fn end(&mut self, end: End) {
-        let End { outcome, wall, satisfied, reason, tokens, cost, refused } = end;
-        let took = millis_between(self.wall, wall);
-        let visit = &mut self.visit;
-        (visit.outcome, visit.satisfied, visit.reason) = (outcome, satisfied, reason);
-        (visit.duration_ms, visit.tokens, visit.cost) = (Some(took), tokens, cost);
-        visit.refused = refused;
-    }
-
-    /// How it ended, if it has.
-    fn ended(&self) -> Option<End> {
-        let Visit { outcome, satisfied, reason, duration_ms, tokens, cost, refused, .. } =
-            &self.visit;
-        let took = Micros::try_from((*duration_ms)?).unwrap_or(0).saturating_mul(1_000);
-        Some(End {
-            outcome: *outcome,
-            wall: self.wall.saturating_add(took),
-            satisfied: *satisfied,
-            reason: reason.clone(),
-            tokens: *tokens,
-            cost: *cost,
-            refused: *refused,
-        })
+            outcome,
+            materia,
+            satisfied,
+            reason,
+            duration_ms,
+            tokens,
+            cost,
+            refused,
+        }
     }
 }
 
@@ -299,4 +283,4 @@ struct Written {
 /// One turn: where it started and when, its node's place in the plan, visit, attempt, item with its label, how
 /// it ended.
 #[derive(Serialize, Deserialize)]
-struct Row(u64, Micros, usize, u32, u32, Option<(String, Option<String>)>, Option<End>);
+struct Row(u64, Micros, usize, u32, u32, Option<Item>, Option<End>);

@@ -1,6 +1,7 @@
 //! The folder of one cast, and the files that its events produce.
 
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -75,9 +76,20 @@ impl Cast {
         self.place.make("")
     }
 
+    /// Opens the lines of its events to go on at their end.
+    pub(super) fn open_lines(&self) -> Result<File, ViewProblem> {
+        file::refuse_unless(self.is_named, || self.path().to_owned())?;
+        self.place.append(EVENTS_FILE)
+    }
+
+    /// Makes the next files beneath this handle of the artifact root.
+    pub(super) fn hold(&mut self, root: Option<Arc<Folder>>) {
+        self.place.hold(root);
+    }
+
     /// Closes the open folders: the next file is created where its path leads then.
     pub(super) fn let_go(&mut self) {
-        self.place.look_again();
+        self.place.hold(None);
         self.open.clear();
     }
 

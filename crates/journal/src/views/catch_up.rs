@@ -11,7 +11,7 @@ use materia_safe_fs::Folder;
 
 use super::cast::Cast;
 use super::checked::{CatchUpError, checked};
-use super::file::{self, Place, ViewProblem};
+use super::file::{Place, ViewProblem};
 use super::inputs::Inputs;
 use super::line;
 use super::manifest::{self, EVENTS_FILE};
@@ -153,7 +153,7 @@ fn extend(
     folders: &Folders,
 ) -> Result<(), CatchUpError> {
     let path = cast.events_file();
-    let mut file = file::append(&cast.make_folder()?, EVENTS_FILE)?;
+    let mut file = cast.open_lines()?;
     let found = file.metadata().map_err(ViewProblem::at(&path))?.len();
     if found > bytes {
         // The rest of a line that was never finished.

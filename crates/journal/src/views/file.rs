@@ -53,9 +53,9 @@ impl Place {
         self.root.folder()?.folder(self.name())
     }
 
-    /// Looks again whether the artifact root still is where it was, before the next file.
-    pub(super) fn look_again(&mut self) {
-        self.held = None;
+    /// The artifact root was just looked at, for many casts: the next files are made beneath this handle.
+    pub(super) fn hold(&mut self, root: Option<Arc<Folder>>) {
+        self.held = root;
     }
 
     /// The folder `within` it, or itself, which is made where it is missing.
@@ -70,6 +70,13 @@ impl Place {
             self.held = self.root.make().ok();
         }
         self.make(within)
+    }
+
+    /// Opens a file in it to go on at its end; the folder and the file are made where they are missing.
+    pub(super) fn append(&self, name: &str) -> Result<File, ViewProblem> {
+        let root = self.held.clone().map_or_else(|| self.root.make(), Ok);
+        let opened = root.and_then(|root| root.append(Path::new(self.name()).join(name)));
+        opened.map_err(ViewProblem::at(&self.path.join(name)))
     }
 
     fn made(&self, root: io::Result<Arc<Folder>>, within: &str) -> Result<Folder, ViewProblem> {
@@ -111,11 +118,6 @@ pub(super) fn copy_of(
 /// Writes a whole file so that no reader ever sees half of it.
 pub(super) fn replace(folder: &Folder, name: &str, bytes: &[u8]) -> Result<(), ViewProblem> {
     folder.replace(name, bytes).map_err(|source| in_folder(folder, name, source))
-}
-
-/// Opens a file to go on at its end.
-pub(super) fn append(folder: &Folder, name: &str) -> Result<File, ViewProblem> {
-    folder.append(name).map_err(|source| in_folder(folder, name, source))
 }
 
 /// Refuses a name that could lead to another folder.

@@ -10,8 +10,8 @@ use super::file::ViewProblem;
 
 /// A message.
 pub(super) enum Message {
-    /// Events are durable.
-    ViewUpdate(Committed),
+    /// Events are durable; about how many bytes they take.
+    ViewUpdate(Committed, usize),
     /// Write everything and say what went wrong.
     Flush(Sender<Result<(), ViewProblem>>),
     /// Write everything and say so.

@@ -64,8 +64,6 @@ impl Views {
     /// Where the system gives no thread, as every start of a thread does.
     #[must_use]
     pub fn start(root: &Path, project: &Folders) -> Self {
-        // Held from now on: whatever a turn does to the path later leads nowhere else.
-        let _ = materia_safe_fs::Anchor::of(root);
         let queue = Arc::new(Queue::default());
         let keeper = ViewWriter::new(root.to_owned(), project.clone(), Arc::clone(&queue));
         let thread = thread::spawn(|| keeper.work());
@@ -119,7 +117,7 @@ impl Observer for Views {
         let records: usize = news.records.iter().map(memory).sum();
         let bytes = records + news.events.iter().map(inputs::memory).sum::<usize>();
         // The thread computes the effect on the files, so that the run is not slowed down.
-        self.queue.push(Message::ViewUpdate(news.clone()), bytes);
+        self.queue.push(Message::ViewUpdate(news.clone(), bytes), bytes);
         let status = news.records.iter().rev().find_map(|record| status_after(&record.kind));
         if status.is_some_and(|status| status != CastStatus::Running) {
             self.queue.hurry();

@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 
 use super::message::Message;
 
-/// The most bytes that may wait; beyond it runs wait for the views.
+/// The most bytes that may be unwritten; beyond it runs wait for the views.
 const WAITING_BYTES_MAX: usize = 1 << 20;
 
 /// Bytes at which the thread writes at once, long before the queue is full: so no run waits, and little is left to
@@ -31,7 +31,10 @@ pub(super) struct Queue {
 #[derive(Default)]
 struct State {
     waiting: Vec<Message>,
+    /// Bytes of messages that are not written yet, those that the thread has taken included.
     bytes: usize,
+    /// Bytes of those that it has not taken.
+    waiting_bytes: usize,
     /// The thread sleeps until there is something.
     idle: bool,
     /// The thread does not gather any longer.
@@ -61,8 +64,9 @@ impl Queue {
             return;
         }
         state.bytes += bytes;
+        state.waiting_bytes += bytes;
         state.waiting.push(message);
-        let full = state.bytes >= BATCH_BYTES && !state.urgent;
+        let full = state.waiting_bytes >= BATCH_BYTES && !state.urgent;
         state.urgent |= full;
         // A thread that gathers wakes by itself; waking it for every step would cost more than
         // the step.
@@ -96,7 +100,24 @@ impl Queue {
         }))
     }
 
-    /// Whether too much waits; if so, the thread hurries.
+    /// So many bytes of this many decisions are written. About as many runs go on: if all of those that wait did, each
+    /// would bring a decision before it is asked to wait again.
+    pub(super) fn written(&self, bytes: usize, decisions: usize) {
+        let left = {
+            let mut state = self.state();
+            state.bytes -= bytes;
+            state.bytes
+        };
+        if left == 0 {
+            return self.room.notify_waiters();
+        }
+        // Some runs that go on bring nothing more, so others are to take their place.
+        let each = if left < WAITING_BYTES_MAX / 2 { 2 } else { 1 };
+        let going = if left < WAITING_BYTES_MAX { each * decisions } else { 0 };
+        (0..going).for_each(|_| self.room.notify_one());
+    }
+
+    /// Whether too much is unwritten; if so, the thread hurries.
     fn is_full(&self) -> bool {
         let mut state = self.state();
         let full = state.bytes >= WAITING_BYTES_MAX && state.life != Life::Dead;
@@ -147,9 +168,37 @@ impl Queue {
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         state.urgent = false;
-        state.bytes = 0;
-        self.room.notify_waiters();
+        state.waiting_bytes = 0;
         let taken = std::mem::take(&mut state.waiting);
         (!taken.is_empty()).then_some(taken)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::{Context, Waker};
+
+    use super::*;
+
+    #[test]
+    fn runs_go_on_as_decisions_are_written_and_all_of_them_when_nothing_is_left() {
+        let queue = Arc::new(Queue::default());
+        queue.push(Message::Flush(std::sync::mpsc::channel().0), WAITING_BYTES_MAX);
+        let mut waiting: Vec<_> = (0..5).map(|_| queue.room().expect("it is full")).collect();
+        let mut context = Context::from_waker(Waker::noop());
+        let mut gone_on = || {
+            let before = waiting.len();
+            waiting.retain_mut(|room| room.as_mut().poll(&mut context).is_pending());
+            before - waiting.len()
+        };
+        assert_eq!(gone_on(), 0);
+        assert!(queue.take().is_some());
+        assert_eq!(gone_on(), 0, "what the thread has taken is not written yet");
+        queue.written(1, 1);
+        assert_eq!(gone_on(), 1);
+        queue.written(WAITING_BYTES_MAX / 2, 1);
+        assert_eq!(gone_on(), 2, "more than a half is free");
+        queue.written(WAITING_BYTES_MAX / 2 - 1, 1);
+        assert_eq!(gone_on(), 2);
     }
 }

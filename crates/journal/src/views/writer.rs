@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use materia_contract::{Folders, RunId};
 use materia_engine::Committed;
+use materia_safe_fs::{Anchor, Folder};
 
 use super::cast::Cast;
 use super::file::{self, ViewProblem};
@@ -27,6 +28,8 @@ const SPARE_BYTES_MAX: usize = 1 << 20;
 
 pub(super) struct ViewWriter {
     root: PathBuf,
+    /// The same folder, held since the beginning.
+    anchor: Anchor,
     /// Where the project of the casts is.
     project: Folders,
     queue: Arc<Queue>,
@@ -54,8 +57,10 @@ impl Kept {
 
 impl ViewWriter {
     pub(super) fn new(root: PathBuf, project: Folders, queue: Arc<Queue>) -> Self {
+        // Held from now on: whatever a turn does to the path later leads nowhere else.
+        let anchor = Anchor::of(&root);
         let (casts, open, lines) = (HashMap::new(), OpenFiles::default(), Vec::new());
-        Self { root, project, queue, casts, open, lines, problem: None }
+        Self { root, anchor, project, queue, casts, open, lines, problem: None }
     }
 
     pub(super) fn work(mut self) {
@@ -65,7 +70,7 @@ impl ViewWriter {
             let mut batch = Batch::default();
             for message in messages {
                 match message {
-                    Message::ViewUpdate(news) => batch.add(news),
+                    Message::ViewUpdate(news, bytes) => batch.add(news, bytes),
                     Message::Flush(answer) => {
                         self.write(&mut batch);
                         self.note_all();
@@ -97,40 +102,50 @@ impl ViewWriter {
 
     /// Writes what came of each cast in one go, so that its folders are opened once.
     fn write(&mut self, batch: &mut Batch) {
-        for (run, news) in batch.take() {
-            let kept = self
-                .casts
-                .entry(run.clone())
-                .or_insert_with(|| Kept::new(Cast::new(run.clone(), self.root.join(run.as_str()))));
-            if kept.broken {
-                continue;
-            }
-            let folders = super::folders(&self.project, &self.root, &run);
-            self.lines.clear();
-            let mut fresh = false;
-            let mut decisions = news.iter();
-            let written = decisions.try_for_each(|news| {
-                fresh |= take_in(&mut kept.cast, news, &folders, &mut self.lines)?;
-                Ok(())
-            });
-            // Events whose files are there have their lines, also where a later file could not be written.
-            let mut appended = Ok(());
-            if !self.lines.is_empty() {
-                appended = self.open.append(&run, &kept.cast, fresh, &self.lines);
-            }
-            let mut result = written.and(appended);
-            if result.is_ok() && kept.cast.manifest_is_due() {
-                result = kept.cast.note();
-            }
-            kept.cast.let_go();
-            if let Err(problem) = result {
-                kept.broken = true;
-                self.open.close(&run);
-                self.problem.get_or_insert(problem);
-            }
-            self.lines.clear();
-            self.lines.shrink_to(SPARE_BYTES_MAX);
+        let casts = batch.take();
+        // Looked at once for all of them. An error shows again at the first file.
+        let root = if casts.is_empty() { None } else { self.anchor.make().ok() };
+        for (run, News { decisions, bytes }) in casts {
+            let count = decisions.len();
+            self.write_one(&run, decisions, root.clone());
+            self.queue.written(bytes, count);
         }
+    }
+
+    fn write_one(&mut self, run: &RunId, news: Vec<Committed>, root: Option<Arc<Folder>>) {
+        let kept = self
+            .casts
+            .entry(run.clone())
+            .or_insert_with(|| Kept::new(Cast::new(run.clone(), self.root.join(run.as_str()))));
+        if kept.broken {
+            return;
+        }
+        kept.cast.hold(root);
+        let folders = super::folders(&self.project, &self.root, run);
+        self.lines.clear();
+        let mut fresh = false;
+        let mut decisions = news.into_iter();
+        let written = decisions.try_for_each(|news| {
+            fresh |= take_in(&mut kept.cast, &news, &folders, &mut self.lines)?;
+            Ok(())
+        });
+        // Events whose files are there have their lines, also where a later file could not be written.
+        let mut appended = Ok(());
+        if !self.lines.is_empty() {
+            appended = self.open.append(run, &kept.cast, fresh, &self.lines);
+        }
+        let mut result = written.and(appended);
+        if result.is_ok() && kept.cast.manifest_is_due() {
+            result = kept.cast.note();
+        }
+        kept.cast.let_go();
+        if let Err(problem) = result {
+            kept.broken = true;
+            self.open.close(run);
+            self.problem.get_or_insert(problem);
+        }
+        self.lines.clear();
+        self.lines.shrink_to(SPARE_BYTES_MAX);
     }
 
     fn note_all(&mut self) {
@@ -158,21 +173,29 @@ impl ViewWriter {
 /// News to be written: casts in the order of their first news, each with its news in their order.
 #[derive(Default)]
 struct Batch {
-    casts: Vec<(RunId, Vec<Committed>)>,
+    casts: Vec<(RunId, News)>,
     places: HashMap<RunId, usize>,
 }
 
+/// News of one cast, and about how many bytes they take.
+#[derive(Default)]
+struct News {
+    decisions: Vec<Committed>,
+    bytes: usize,
+}
+
 impl Batch {
-    fn add(&mut self, news: Committed) {
-        if let Some(place) = self.places.get(&news.run) {
-            self.casts[*place].1.push(news);
-            return;
+    fn add(&mut self, decision: Committed, bytes: usize) {
+        let place = *self.places.entry(decision.run.clone()).or_insert(self.casts.len());
+        if place == self.casts.len() {
+            self.casts.push((decision.run.clone(), News::default()));
         }
-        self.places.insert(news.run.clone(), self.casts.len());
-        self.casts.push((news.run.clone(), vec![news]));
+        let (_, news) = &mut self.casts[place];
+        news.decisions.push(decision);
+        news.bytes += bytes;
     }
 
-    fn take(&mut self) -> Vec<(RunId, Vec<Committed>)> {
+    fn take(&mut self) -> Vec<(RunId, News)> {
         self.places.clear();
         std::mem::take(&mut self.casts)
     }
@@ -231,12 +254,11 @@ impl OpenFiles {
         let path = cast.events_file();
         if fresh || !self.files.contains_key(run) {
             self.make_room();
-            let folder = cast.make_folder()?;
             if fresh {
                 // An existing file with this name does not belong to this cast.
-                file::write(&folder, EVENTS_FILE, b"")?;
+                file::write(&cast.make_folder()?, EVENTS_FILE, b"")?;
             }
-            let file = file::append(&folder, EVENTS_FILE)?;
+            let file = cast.open_lines()?;
             self.files.insert(run.clone(), (file, self.uses));
         }
         let (file, used) = self.files.get_mut(run).expect("it was opened above");
