@@ -106,6 +106,13 @@ impl Decided {
         serde_json::to_string(self).expect("an input is data and always renders")
     }
 
+    /// Whether this is that text. `scratch` is memory that is used again.
+    pub fn is_text(&self, text: &str, scratch: &mut Vec<u8>) -> bool {
+        scratch.clear();
+        serde_json::to_writer(&mut *scratch, self).expect("an input is data and always renders");
+        scratch == text.as_bytes()
+    }
+
     /// Reads the text back.
     pub fn read(text: &str) -> Result<Self, InputError> {
         serde_json::from_str(text).map_err(|error| InputError::Unreadable(error.to_string()))
@@ -126,15 +133,15 @@ impl Decided {
         )
     }
 
-    /// The same where events are read only if the input names them: `body_of` reads the event with a number. The
-    /// decision may not have created the run.
-    pub fn restored_from(
+    /// The same where events are read only if the input names them: `text_of` has the type and the data of the event
+    /// with a number. The decision may not have created the run.
+    pub fn restored_from<'a>(
         &self,
-        body_of: impl Fn(u64) -> Option<EventBody>,
+        text_of: impl Fn(u64) -> Option<(&'a str, &'a str)>,
     ) -> Result<Input, InputError> {
         self.input.clone().try_map(
             |InFirstEvent {}| Err(InputError::NoCreation),
-            |reported| reported.restored(body_of(reported.event).as_ref()),
+            |reported| reported.read(text_of(reported.event)),
         )
     }
 }
@@ -143,6 +150,24 @@ impl ReportedIn {
     /// The place of its event in a decision whose first event is `first`.
     fn place_behind(self, first: u64) -> Option<usize> {
         self.event.checked_sub(first).and_then(|place| usize::try_from(place).ok())
+    }
+
+    /// The report in the type and data of the event that it names. Most turns complete: their report is read alone,
+    /// because the whole event takes longer.
+    fn read(self, found: Option<(&str, &str)>) -> Result<Report, InputError> {
+        #[derive(Deserialize)]
+        struct OfTurn {
+            turn: u64,
+        }
+        if let (Some(("turn.completed", data)), false) = (found, self.faulted)
+            && let Ok(OfTurn { turn }) = serde_json::from_str(data)
+            && let Ok(report) = serde_json::from_str(data)
+            && turn == self.turn
+        {
+            return Ok(Report { turn, outcome: TurnOutcome::Ended(report) });
+        }
+        let found = found.and_then(|(kind, data)| EventBody::parse(kind, data).ok());
+        self.restored(found.as_ref())
     }
 
     /// The report that the event has which it names.

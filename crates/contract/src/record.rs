@@ -158,16 +158,19 @@ impl Record {
         same_data && self.is_placed_as(event)
     }
 
-    /// Whether reading it would give just this event. Says no where that is not certain without reading it: where long
-    /// texts are kept apart. `scratch` is memory that is used again.
-    pub fn is_surely(&self, event: &Event, scratch: &mut Vec<u8>) -> bool {
+    /// Whether it holds its data as they are written for an event: no long text is kept apart, or looks like it.
+    pub fn is_plain(&self) -> bool {
+        self.whole.is_none()
+            && self.data.len() <= blob::INLINE_BYTES_MAX
+            && !blob::has_mark(&self.data)
+    }
+
+    /// Whether reading a [plain](Self::is_plain) record would give just this event, as its bytes show. `scratch` is memory
+    /// that is used again.
+    pub fn is_plainly(&self, event: &Event, scratch: &mut Vec<u8>) -> bool {
         scratch.clear();
         event.body.render_data(scratch);
-        self.whole.is_none()
-            && !blob::has_mark(&self.data)
-            && self.data.len() <= blob::INLINE_BYTES_MAX
-            && self.data.as_bytes() == scratch.as_slice()
-            && self.is_placed_as(event)
+        self.data.as_bytes() == scratch.as_slice() && self.is_placed_as(event)
     }
 
     fn is_placed_as(&self, event: &Event) -> bool {

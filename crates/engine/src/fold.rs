@@ -63,9 +63,20 @@ pub(crate) struct Piece {
     pub(crate) records: Vec<Record>,
     /// Whether this program knows the rules by which it was taken and the words in which it is written.
     pub(crate) known: bool,
+    /// Whether the events are known without the records, and still have to be [compared](Piece::is_kept) with them.
+    pub(crate) is_guess: bool,
 }
 
 impl Piece {
+    /// Whether its plain records are, byte for byte, what is written for the decision. `scratch` is memory that is used
+    /// again.
+    pub(crate) fn is_kept(&self, scratch: &mut Vec<u8>) -> bool {
+        let input = self.records.first().and_then(|first| first.input.as_deref());
+        let mut both = self.records.iter().zip(&self.events);
+        input.is_some_and(|input| self.decided.is_text(input, scratch))
+            && both.all(|(record, event)| record.is_plainly(event, scratch))
+    }
+
     /// The place of its first event.
     pub(crate) fn first(&self) -> u64 {
         self.events.first().map_or(0, |event| event.seq)
@@ -99,8 +110,8 @@ impl Gather {
         if let Some(input) = &record.input {
             let decided = Decided::read(input)?;
             let known = self.knows(&decided);
-            let (events, records) = (vec![event], vec![record]);
-            return Ok(self.open.replace(Piece { decided, events, records, known }));
+            let (events, records, is_guess) = (vec![event], vec![record], false);
+            return Ok(self.open.replace(Piece { decided, events, records, known, is_guess }));
         }
         let Some(Piece { events, records, .. }) = &mut self.open else {
             return Err(InputError::Unreadable("there is none".to_owned()));

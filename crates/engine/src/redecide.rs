@@ -1,6 +1,6 @@
 //! Recomputes the decisions of a journal while it is read, piece by piece.
 
-use materia_contract::{Decided, Event, EventBody, Record, RunId};
+use materia_contract::{Decided, Record, RunId};
 use materia_kernel::{Divergence, Recomputation, Retaken, Run, cut};
 
 use crate::fold::{Piece, take};
@@ -14,14 +14,6 @@ enum State {
     /// Decisions by other rules: they can only be folded.
     Folding(Box<Run>),
     Deciding(Box<Recomputation>),
-}
-
-/// A decision that was taken again before its events were read.
-pub(crate) enum Quick {
-    /// The records are, byte for byte, what would have been written: these events.
-    Same(Vec<Event>),
-    /// They are not. The events have to be read to say why, and then [`Again::compare`] does.
-    Other(Result<Retaken, Divergence>),
 }
 
 /// Kind of a piece of a journal.
@@ -48,7 +40,7 @@ impl Again {
 
     /// Takes a piece of the journal.
     pub(crate) fn piece(&mut self, piece: &Piece) -> Result<Took, Divergence> {
-        let Piece { decided, events, records, known } = piece;
+        let Piece { decided, events, records, known, .. } = piece;
         if *known {
             let retaken = self.deciding().next(decided, events)?;
             same_bytes(&retaken, records)?;
@@ -67,34 +59,21 @@ impl Again {
         Err(Divergence::OtherVersion { seq: piece.first(), rules: decided.rules, version })
     }
 
-    /// Takes a decision by these rules, none of whose records is `run.created`. Only what its input names is read:
-    /// where the bytes are those that would have been written, the events are known.
+    /// Takes a decision by these rules, none of whose records is `run.created`. Only what its input names is read. Where
+    /// the records are [what would have been written](Piece::is_kept), nothing else has to be.
     pub(crate) fn quick(
         &mut self,
         decided: &Decided,
         records: &[Record],
-        scratch: &mut Vec<u8>,
-    ) -> Quick {
+    ) -> Result<Retaken, Divergence> {
         let (seq, wall) = records.first().map_or((0, 0), |first| (first.seq, first.wall));
-        let body_of = |event: u64| {
+        let text_of = |event: u64| {
             let record = records.get(usize::try_from(event.checked_sub(seq)?).ok()?)?;
-            EventBody::parse(&record.kind, record.whole_data().ok()?).ok()
+            Some((record.kind.as_str(), record.whole_data().ok()?))
         };
-        let restored = decided.restored_from(body_of);
-        let input = match restored.map_err(|error| Divergence::Input { seq, error }) {
-            Ok(input) => input,
-            Err(divergence) => return Quick::Other(Err(divergence)),
-        };
-        let retaken = match self.deciding().retake(decided, input, (seq, wall)) {
-            Ok(retaken) => retaken,
-            Err(divergence) => return Quick::Other(Err(divergence)),
-        };
-        let mut both = records.iter().zip(&retaken.events);
-        let same = records.len() == retaken.events.len()
-            && records.first().and_then(|first| first.input.as_ref())
-                == Some(&retaken.decided.text())
-            && both.all(|(record, event)| record.is_surely(event, scratch));
-        if same { Quick::Same(retaken.events) } else { Quick::Other(Ok(retaken)) }
+        let restored = decided.restored_from(text_of);
+        let input = restored.map_err(|error| Divergence::Input { seq, error })?;
+        self.deciding().retake(decided, input, (seq, wall))
     }
 
     /// Compares a decision that was taken [quickly](Self::quick) with its events, which have been read by now.
@@ -117,7 +96,7 @@ impl Again {
         let mut run = self.run().clone();
         let (decided, events) = cut(&mut run, &piece.decided, &piece.events, at)?;
         self.state = State::Deciding(Box::new(Recomputation::from(run)));
-        Ok(Piece { decided, events, records: Vec::new(), known: true })
+        Ok(Piece { decided, events, records: Vec::new(), known: true, is_guess: false })
     }
 
     /// Takes the run out of the state; the caller puts it back.

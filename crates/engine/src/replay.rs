@@ -3,13 +3,13 @@
 use std::sync::mpsc;
 
 use materia_contract::{CastStatus, ChainHash, Decided, EventBody, Record, RunId};
-use materia_kernel::{Divergence, Misfit, Run};
+use materia_kernel::{Divergence, Misfit, Retaken, Run};
 use materia_verifier::{Objection, Verifier};
 use serde_json::{Map, Value};
 
 use crate::fold::{Gather, Piece, take};
 use crate::load::earlier;
-use crate::redecide::{Again, Quick, Took};
+use crate::redecide::{Again, Took};
 use crate::turn_files::{self, Left};
 use crate::{Broken, Chain, Journal, NoSuchEvent, PAGE_BYTES, ReadError, blocking};
 
@@ -78,7 +78,10 @@ pub enum ReplayFault {
 const CREATED: &str = "run.created";
 
 /// Maximum number of pages in the queue between two threads.
-const PAGES_AHEAD: usize = 12;
+const PAGES_AHEAD: usize = 4;
+
+/// Room for the records of one decision; few have more.
+const DECISION_RECORDS: usize = 8;
 
 /// Records of a run, each checked against the chain; or why there are no more.
 type Read = Result<Vec<Record>, Ended>;
@@ -95,24 +98,40 @@ struct Ended {
 
 /// Replays a run, up to `at` where it is given. Blocks on the journal.
 ///
-/// One thread reads and checks the hashes, this one takes each decision again, and the third runs the verifier. An
-/// event whose bytes are those of the recomputed event is not parsed.
+/// One thread reads and checks the hashes, this one takes each decision again, and the third compares the bytes and runs
+/// the verifier. An event whose bytes are those of the recomputed event is not parsed.
 pub fn replay(journal: &dyn Journal, id: &RunId, at: Option<u64>) -> Result<Replay, ReplayError> {
+    // Where bytes differ, this thread is ahead of the place. A second pass compares each decision before the next.
+    let once = |compares_at_once| replay_once(journal, id, at, compares_at_once);
+    once(false)
+        .or_else(|Differs| once(true))
+        .unwrap_or_else(|Differs| unreachable!("each decision was compared before the next"))
+}
+
+/// The bytes of some decision are not those that would have been written.
+struct Differs;
+
+fn replay_once(
+    journal: &dyn Journal,
+    id: &RunId,
+    at: Option<u64>,
+    compares_at_once: bool,
+) -> Result<Result<Replay, ReplayError>, Differs> {
     std::thread::scope(|scope| {
         let (sender, records) = mpsc::sync_channel(PAGES_AHEAD);
         let (passed_on, pages) = mpsc::sync_channel(PAGES_AHEAD);
         scope.spawn(move || read(journal, id, &sender));
         let judge = scope.spawn(move || judge(id, &pages));
-        let decided = Deciding::new(id, at, passed_on).decide(records);
-        let objection = judge.join().unwrap_or_default();
-        match (decided, objection) {
+        let decided = Deciding::new(id, at, compares_at_once, passed_on).decide(records);
+        let objection = judge.join().unwrap_or(Ok(None))?;
+        Ok(match (decided, objection) {
             // The fault at the earlier event is reported.
             (Err(ReplayError::Fault { seq, .. }), Some(objection)) if objection.seq < seq => {
                 Err(objected(id, objection))
             }
             (Ok(_), Some(objection)) => Err(objected(id, objection)),
             (decided, _) => decided,
-        }
+        })
     })
 }
 
@@ -148,11 +167,25 @@ fn read(journal: &dyn Journal, id: &RunId, pages: &mpsc::SyncSender<Read>) {
     }
 }
 
-/// Finds the first event that the verifier does not allow.
-fn judge(id: &RunId, pages: &mpsc::Receiver<Page>) -> Option<Objection> {
+/// Compares the bytes of decisions that were not compared yet, and finds the first event that the verifier does not allow.
+fn judge(id: &RunId, pages: &mpsc::Receiver<Page>) -> Result<Option<Objection>, Differs> {
     let mut opinion = Some(Verifier::new(id.clone()));
+    let mut scratch = Vec::new();
+    let mut judged = Ok(None);
     // To the last page, also where nothing is left to find: the sender waits for nobody.
-    pages.iter().fold(None, |found, page| found.or_else(|| first_objection(&mut opinion, &page)))
+    for page in pages {
+        for piece in page {
+            if !matches!(judged, Ok(None)) {
+                break;
+            }
+            judged = if piece.is_guess && !piece.is_kept(&mut scratch) {
+                Err(Differs)
+            } else {
+                Ok(first_objection(&mut opinion, std::slice::from_ref(&piece)))
+            };
+        }
+    }
+    judged
 }
 
 /// Takes a record apart; gives the decision that is complete by it.
@@ -192,6 +225,7 @@ struct Deciding<'a> {
     id: &'a RunId,
     again: Again,
     wanted: Wanted,
+    compares_at_once: bool,
     gather: Gather,
     /// The records of the decision that is not yet whole.
     open: Vec<Record>,
@@ -206,11 +240,17 @@ struct Deciding<'a> {
 }
 
 impl<'a> Deciding<'a> {
-    fn new(id: &'a RunId, at: Option<u64>, passed_on: mpsc::SyncSender<Page>) -> Self {
+    fn new(
+        id: &'a RunId,
+        at: Option<u64>,
+        compares_at_once: bool,
+        passed_on: mpsc::SyncSender<Page>,
+    ) -> Self {
         Self {
             id,
             again: Again::new(id.clone()),
             wanted: Wanted::new(id, at),
+            compares_at_once,
             gather: Gather::default(),
             open: Vec::new(),
             page: Vec::new(),
@@ -279,17 +319,24 @@ impl<'a> Deciding<'a> {
 
     /// Takes the decision again whose records are all there.
     fn whole(&mut self) -> Result<(), ReplayError> {
-        let records = std::mem::take(&mut self.open);
-        let quick = match self.decided(&records) {
-            None => None,
-            Some(decided) => match self.again.quick(&decided, &records, &mut self.scratch) {
-                Quick::Same(events) => {
-                    self.took(Piece { decided, events, records, known: true });
-                    return Ok(());
+        let mut records = std::mem::replace(&mut self.open, Vec::with_capacity(DECISION_RECORDS));
+        let mut quick = None;
+        if let Some(decided) = self.decided(&records) {
+            match self.again.quick(&decided, &records) {
+                Ok(Retaken { decided, events })
+                    if records.len() == events.len() && records.iter().all(Record::is_plain) =>
+                {
+                    let piece = Piece { decided, events, records, known: true, is_guess: true };
+                    if !self.compares_at_once || piece.is_kept(&mut self.scratch) {
+                        self.took(piece);
+                        return Ok(());
+                    }
+                    quick = Some(Ok(Retaken { decided: piece.decided, events: piece.events }));
+                    records = piece.records;
                 }
-                Quick::Other(retaken) => Some(retaken),
-            },
-        };
+                retaken => quick = Some(retaken),
+            }
+        }
         let Some(piece) = self.parsed(records)? else { return Ok(()) };
         let folded = self.wanted.take(&piece);
         let took = match quick {

@@ -234,7 +234,8 @@ impl Recomputation {
         let Decision { input, ticks, events } =
             take_with(&mut self.run, now, &decided.ticks, input)
                 .map_err(|rejection| Divergence::Refused { seq, rejection })?;
-        Ok(Retaken { decided: Decided { input, ticks, ..decided.clone() }, events })
+        let (by, command) = (decided.by.clone(), decided.command.clone());
+        Ok(Retaken { decided: Decided { by, command, input, ticks, ..*decided }, events })
     }
 
     /// Whether a decision can have been taken where it stands, whatever follows from it.

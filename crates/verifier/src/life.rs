@@ -83,7 +83,8 @@ impl Verifier {
         let chart = Wiring::of(&data.plan).map_err(|what| self.objection(what))?;
         self.life = Life::Running;
         self.decision.part = Part::Ends;
-        self.nodes = (0..chart.nodes.len()).map(|_| AtNode::default()).collect();
+        let schemas = data.plan.nodes.values().map(|node| node.answer_schema().map(Arc::new));
+        self.nodes = schemas.map(|schema| AtNode { schema, ..AtNode::default() }).collect();
         self.ways = (0..chart.ways.len()).map(|_| OnWay::default()).collect();
         self.loops = (0..chart.regions.len()).map(|_| AtLoop::default()).collect();
         (self.pace, self.global) = (data.pace, data.global_mode);

@@ -224,6 +224,8 @@ pub(crate) struct AtNode {
     pub(crate) rounds: Rounds,
     pub(crate) produced: Option<Arc<Vec<Value>>>,
     pub(crate) session: Option<(Uuid, Option<ItemId>)>,
+    /// The form of the answer that an agent is asked for.
+    pub(crate) schema: Option<Arc<Value>>,
     /// Its last completed turn with its place, where a way of the plan leads to `fail`.
     pub(crate) done: Option<(u64, Started)>,
 }

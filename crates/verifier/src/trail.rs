@@ -59,6 +59,13 @@ impl Trail {
     fn step(&mut self, step: Coming<'_>, counted: Counted) {
         let common = self.common(step);
         let comes_out = self.0.len() > common + 1;
+        let innermost = self.0.last().filter(|_| !comes_out && step.loops.len() == common);
+        if let Counted::Seen(_) = counted
+            && innermost.is_some_and(|stretch| stretch.path.contains(&step.to))
+        {
+            // Nothing is to be noted.
+            return;
+        }
         let stretches = Arc::make_mut(&mut self.0);
         stretches.truncate(common + 1);
         if stretches.is_empty() {
@@ -125,12 +132,9 @@ impl Trail {
 
     /// Takes the other one where it has gone round more often, or further; what is outermost counts first.
     pub(crate) fn join(&mut self, other: &Self) {
-        let far = |trail: &Self| -> Vec<(u32, u32, usize)> {
-            let returns = |stretch: &Stretch| stretch.returns.values().sum();
-            let one = |it: &Stretch| (it.cycles, returns(it), it.path.len());
-            trail.0.iter().map(one).collect()
-        };
-        if far(other) > far(self) {
+        let returns = |stretch: &Stretch| stretch.returns.values().sum::<u32>();
+        let far = |it: &Stretch| (it.cycles, returns(it), it.path.len());
+        if other.0.iter().map(far).gt(self.0.iter().map(far)) {
             self.clone_from(other);
         }
     }

@@ -159,7 +159,7 @@ impl Verifier {
 
     /// An agent's turn says who is asked, for which model, with which tools and for which form of an answer
     /// (D46); a utility's says nothing of it.
-    fn says_who(&self, chart: &Wiring, node: usize, data: &TurnStarted) -> Checked {
+    fn says_who(&mut self, chart: &Wiring, node: usize, data: &TurnStarted) -> Checked {
         let (id, plan) = (chart.name(node), chart.node(node));
         let mut due = (None, None, None, None, None);
         if let Behavior::Agent { tools, model, provider, .. } = &plan.behavior {
@@ -179,7 +179,7 @@ impl Verifier {
                 answers.and_then(|it| it.program_version.as_ref()),
                 model.as_ref().or(answers.and_then(|it| it.model.as_ref())),
                 own.or(tools.as_ref()),
-                chart.nodes[node].schema.as_ref(),
+                self.nodes[node].schema.as_ref(),
             );
         }
         let said = (
@@ -190,6 +190,8 @@ impl Verifier {
             data.schema.as_ref(),
         );
         hold!(self, said == due, "it says otherwise who is asked, or for what");
+        // It is equal. Where the next event has the same memory, they need not be compared again.
+        self.nodes[node].schema.clone_from(&data.schema);
         Ok(())
     }
 

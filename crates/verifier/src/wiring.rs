@@ -2,15 +2,11 @@
 //!
 //! A plan with unknown names is refused here, so that later code need not check again.
 
-use std::sync::Arc;
-
 use indexmap::IndexMap;
 use materia_contract::{
     Behavior, Delivery, DeliveryMode, END, Edge, EdgeId, Exit, FAIL, Node, NodeId, Plan, Routing,
     Trigger,
 };
-
-use serde_json::Value;
 
 use crate::trail::Coming;
 
@@ -49,8 +45,6 @@ pub(crate) struct NodeFacts {
     pub(crate) cyclic: bool,
     /// Whether it is so even without the ways that have a bound.
     pub(crate) unbounded: bool,
-    /// The form of the answer that an agent is asked for.
-    pub(crate) schema: Option<Arc<Value>>,
 }
 
 /// An edge, or an exit of a loop.
@@ -98,8 +92,7 @@ impl Wiring {
             (_, Some(_)) => Err(format!("two ways of the plan are called `{id}`")),
         };
         for (from, node) in plan.nodes.values().enumerate() {
-            let schema = node.answer_schema().map(Arc::new);
-            let mut facts = NodeFacts { schema, ..NodeFacts::default() };
+            let mut facts = NodeFacts::default();
             for (at, edge) in node.edges.iter().enumerate() {
                 let to = edge.to.as_ref().map(place).transpose()?;
                 let way = Way { from, to, fails: edge.fails, kind: Kind::Edge(at) };

@@ -44,12 +44,15 @@ fn restored(turn: u64, event: u64, faulted: bool) -> Result<TurnOutcome, InputEr
     let decided = Decided::now(1, RecordedInput::Moment(moment));
     let (events, origin) = (events(), ChainHash([0; 32]));
     let restored = decided.restored(&events);
-    let records = Record::seal_decision(decided.text(), &events, origin);
-    let body_of = |seq| {
+    let text = decided.text();
+    assert!(decided.is_text(&text, &mut b"used before".to_vec()));
+    assert!(!decided.is_text(&text[1..], &mut Vec::new()));
+    let records = Record::seal_decision(text, &events, origin);
+    let text_of = |seq| {
         let record = records.iter().find(|record| record.seq == seq)?;
-        EventBody::parse(&record.kind, record.whole_data().ok()?).ok()
+        Some((record.kind.as_str(), record.whole_data().ok()?))
     };
-    assert_eq!(decided.restored_from(body_of), restored, "records say what their events say");
+    assert_eq!(decided.restored_from(text_of), restored, "records say what their events say");
     let Input::Moment(MomentOf { mut reports, .. }) = restored? else { panic!("an instant") };
     let report = reports.remove(0);
     assert_eq!(report.turn, turn);

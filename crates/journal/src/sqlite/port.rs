@@ -120,6 +120,9 @@ fn whole_page(
     let blobs = blobs.clone();
     move |connection| {
         let mut page = read::page(connection, &run, after, bytes)?;
+        if !page.records.iter().any(|record| blob::has_mark(&record.data)) {
+            return Ok(page);
+        }
         let mut taken = 0_u64;
         let fits = |record: &Record| {
             let first = taken == 0;

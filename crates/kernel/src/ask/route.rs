@@ -4,7 +4,7 @@ use materia_contract::{Condition, Edge, Guard, Node, Routing, Test};
 
 use crate::ask::scope::Scope;
 
-/// The edges that a result takes: the first match, or all of them where the node asks for that.
+/// The places of the edges that a result takes: the first match, or all of them where the node asks for that.
 ///
 /// | verdict       | `always` | `satisfied` | `not_satisfied` |
 /// |---------------|----------|-------------|-----------------|
@@ -13,16 +13,17 @@ use crate::ask::scope::Scope;
 /// | `None`        | takes    | skips       | skips           |
 ///
 /// An edge with a `where` asks for that comparison as well.
-pub(crate) fn matched<'plan>(
-    node: &'plan Node,
+pub(crate) fn matched(
+    node: &Node,
     verdict: Option<bool>,
     scope: &Scope<'_>,
-) -> Vec<&'plan Edge> {
-    let mut edges = node.edges.iter().filter(|edge| takes(edge, verdict, scope));
-    match node.routing {
-        Routing::First => edges.next().into_iter().collect(),
-        Routing::All => edges.collect(),
-    }
+) -> impl Iterator<Item = usize> {
+    let edges = node.edges.iter().enumerate().filter(move |(_, edge)| takes(edge, verdict, scope));
+    let most = match node.routing {
+        Routing::First => 1,
+        Routing::All => usize::MAX,
+    };
+    edges.map(|(place, _)| place).take(most)
 }
 
 /// Whether a verdict meets a condition.

@@ -11,12 +11,13 @@ use crate::state::{Payload, Run};
 /// The payload that `from` sends, as its event describes it.
 pub(crate) fn carried(run: &Run, from: &NodeId, data: &HandoffSent, ts: Micros) -> Payload {
     let sender = &run.plan().nodes[from];
+    let empty = Payload::plain(data.payload_id, data.kind, ts, <Arc<str>>::default());
     let payload = match (&data.offered, data.turn) {
-        (Some(offered), _) => Payload::plain(data.payload_id, data.kind, ts, "").offered(offered),
-        (None, Some(turn)) if !is_caught(run, turn) => carrying_last(run, sender, data, ts),
+        (Some(offered), _) => empty.offered(offered),
+        (None, Some(turn)) if !is_caught(run, turn) => carrying_last(run, sender, empty),
         // A node that ran nothing (an empty `foreach`) has nothing to say, and what one says that failed
         // stands in the event.
-        (None, Some(_) | None) => Payload::plain(data.payload_id, data.kind, ts, ""),
+        (None, Some(_) | None) => empty,
     };
     Payload { from: Some(from.clone()), edge: Some(data.edge_id.clone()), ..payload }
 }
@@ -25,8 +26,8 @@ fn is_caught(run: &Run, turn: u64) -> bool {
     run.caught.as_ref().is_some_and(|caught| caught.turn == turn)
 }
 
-/// A payload with what the last turn put out.
-fn carrying_last(run: &Run, sender: &Node, data: &HandoffSent, ts: Micros) -> Payload {
+/// An empty payload filled with what the last turn put out.
+fn carrying_last(run: &Run, sender: &Node, empty: Payload) -> Payload {
     let last = &run.last;
     let travels = |artifact: &&Artifact| match sender.output_selector {
         OutputSelector::ArtifactsDiff => artifact.kind == "diff",
@@ -50,7 +51,7 @@ fn carrying_last(run: &Run, sender: &Node, data: &HandoffSent, ts: Micros) -> Pa
         selector: sender.output_selector,
         verdict: last.verdict,
         artifacts,
-        ..Payload::plain(data.payload_id, data.kind, ts, "")
+        ..empty
     }
 }
 

@@ -1,13 +1,13 @@
 //! The agenda of a decision, as data. Rules add entries, and the loop in `decide` passes each to its rule.
 
-use materia_contract::{Acting, Edge, EdgeId, FileState, NodeId, Path, Report};
+use materia_contract::{Acting, EdgeId, FileState, NodeId, Path, Report};
 
 use crate::ask::skipping::Skippable;
 
 /// Something to be decided.
 pub(crate) enum Due {
-    /// A turn ended.
-    Report(Report),
+    /// A turn ended. Its report is large, and entries are moved about.
+    Report(Box<Report>),
     /// Acts and timers of this instant, once its reports are settled. `since` is the last event before them.
     Acts { acts: Vec<Acting>, since: u64 },
     /// Somebody does something at this instant.
@@ -22,8 +22,8 @@ pub(crate) enum Due {
     Leave(Leaving),
     /// The edges of a node lead on, or those from one of them on.
     Edges(Leaving, Option<EdgeId>),
-    /// An edge is to be taken.
-    Edge(Leaving, Edge),
+    /// The edge at this place of its node is to be taken.
+    Edge(Leaving, usize),
     /// The failure edge of a node, whose turn failed.
     FailureEdge(usize),
     /// A payload arrives at a node.

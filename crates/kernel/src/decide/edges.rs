@@ -1,7 +1,7 @@
 //! Leads on from a node: chooses its edges and takes them, one after the other.
 
 use materia_contract::{
-    Condition, END, Edge, EdgeId, FollowUpCaptured, Node, NodeId, Root, RouteSelected, Routing,
+    Condition, END, EdgeId, FollowUpCaptured, Node, NodeId, Root, RouteSelected, Routing,
 };
 
 use crate::ask::scope::Scope;
@@ -22,16 +22,17 @@ pub(crate) fn choose(draft: &mut Draft<'_>, leaving: Leaving, from: Option<&Edge
         .and_then(|output| serde_json::from_str(output.trim()).ok());
     let item = items::current(run, index).map(|item| item.value);
     let scope = Scope { output: parsed.as_ref(), item, ..Scope::of(run) };
-    let matched = route::matched(node, verdict, &scope).into_iter();
-    let edges: Vec<_> =
-        matched.skip_while(|edge| from.is_some_and(|first| edge.id != *first)).cloned().collect();
+    let matched = route::matched(node, verdict, &scope);
+    let places: Vec<usize> = matched
+        .skip_while(|place| from.is_some_and(|first| node.edges[*place].id != *first))
+        .collect();
     let (id, routing) = (id.clone(), node.routing);
-    if edges.is_empty() && routing == Routing::First {
+    if places.is_empty() && routing == Routing::First {
         let to = END.into();
         draft.emit_at(&id, RouteSelected { turn, edge_id: None, to, satisfied: verdict });
     }
-    for edge in edges {
-        draft.then(Due::Edge(leaving, edge));
+    for place in places {
+        draft.then(Due::Edge(leaving, place));
     }
 }
 
@@ -41,28 +42,33 @@ fn looks_at_output(node: &Node) -> bool {
     guards.into_iter().any(|guard| guard.path.root == Root::Output)
 }
 
-/// Takes one edge, unless one before it has led into an end without a way out.
-pub(crate) fn take(draft: &mut Draft<'_>, leaving: Leaving, edge: Edge) {
+/// Takes the edge at a place of a node, unless one before it has led into an end without a way out.
+pub(crate) fn take(draft: &mut Draft<'_>, leaving: Leaving, place: usize) {
     if draft.run().phase != Phase::Running {
         return;
     }
     let Leaving { node: index, turn, verdict } = leaving;
-    let id = draft.run().node(index).0.clone();
-    if let Some((code, message)) = deliver::forbidden(draft.run(), &id, turn, &edge) {
-        ending::fail(draft, code, message, Some(id), Vec::new(), Some(edge.id));
+    let run = draft.run();
+    let (id, node) = run.node(index);
+    let edge = &node.edges[place];
+    let forbidden = deliver::forbidden(run, id, turn, edge);
+    let (id, edge_id, target) = (id.clone(), edge.id.clone(), edge.to.clone());
+    let (to, when, fails) = (edge.target().to_owned(), edge.when, edge.fails);
+    if let Some((code, message)) = forbidden {
+        ending::fail(draft, code, message, Some(id), Vec::new(), Some(edge_id));
         return;
     }
-    let (edge_id, to) = (Some(edge.id.clone()), edge.target().to_owned());
-    draft.emit_at(&id, RouteSelected { turn, edge_id, to, satisfied: verdict });
-    if edge.fails {
+    let selected = Some(edge_id.clone());
+    draft.emit_at(&id, RouteSelected { turn, edge_id: selected, to, satisfied: verdict });
+    if fails {
         ending::give_up(draft, index, turn);
     }
-    let Some(to) = edge.to else { return };
-    if let (Condition::NotSatisfied, Some(false), Some(turn)) = (edge.when, verdict, turn) {
+    let Some(to) = target else { return };
+    if let (Condition::NotSatisfied, Some(false), Some(turn)) = (when, verdict, turn) {
         let reason = work::follow_up_reason(draft.run(), index);
         follow_up(draft, index, turn, &to, reason);
     }
-    draft.then(Due::Arrive(Arrival { sender: index, turn, edge: edge.id, to, exited: Vec::new() }));
+    draft.then(Due::Arrive(Arrival { sender: index, turn, edge: edge_id, to, exited: Vec::new() }));
 }
 
 /// Keeps why work is sent back, for the item that its target will work on (D25).

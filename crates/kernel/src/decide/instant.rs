@@ -12,7 +12,7 @@ use crate::state::Phase;
 /// Reports come first.
 pub(crate) fn begin(draft: &mut Draft<'_>, moment: Moment) {
     for report in moment.reports {
-        draft.then(Due::Report(report));
+        draft.then(Due::Report(report.into()));
     }
     draft.then(Due::Acts { acts: moment.acts, since: draft.run().seq });
 }

@@ -103,7 +103,7 @@ pub fn take_with(
         }
         Input::Stopped { reports, message } => {
             for report in reports {
-                draft.then(Due::Report(report));
+                draft.then(Due::Report(report.into()));
             }
             draft.then(Due::Stopped { message });
         }
@@ -111,7 +111,7 @@ pub fn take_with(
             // A turn that was not started has no report.
             let others = reports.into_iter().filter(|report| report.turn != turn);
             for report in others {
-                draft.then(Due::Report(report));
+                draft.then(Due::Report(report.into()));
             }
             draft.then(Due::Withheld { turn, message, files });
         }
@@ -266,7 +266,7 @@ fn accept_moment(run: &Run, moment: &Moment) -> Result<(), Rejection> {
 fn go_round(draft: &mut Draft<'_>) {
     while let Some(due) = draft.due() {
         match due {
-            Due::Report(report) => settle::report(draft, report),
+            Due::Report(report) => settle::report(draft, *report),
             Due::Acts { acts, since } => instant::others(draft, acts, since),
             Due::Act(acting) => instant::one(draft, acting),
             Due::Timers => instant::due_timers(draft),
@@ -274,7 +274,7 @@ fn go_round(draft: &mut Draft<'_>) {
             Due::Unasked { node, missing } => schedule::unasked(draft, node, &missing),
             Due::Leave(leaving) => cursor::leave(draft, leaving),
             Due::Edges(leaving, from) => edges::choose(draft, leaving, from.as_ref()),
-            Due::Edge(leaving, edge) => edges::take(draft, leaving, edge),
+            Due::Edge(leaving, place) => edges::take(draft, leaving, place),
             Due::FailureEdge(node) => fault::lead_on(draft, node),
             Due::Arrive(arrival) => cursor::arrive(draft, arrival),
             Due::Exit(exhausted) => cursor::exit(draft, exhausted),

@@ -71,7 +71,7 @@ pub(super) fn revived(run: &mut Run, data: &RunRevived) {
 }
 
 pub(super) fn message_received(run: &mut Run, event: &Event, data: &MessageReceived) {
-    let payload = Payload::plain(data.payload_id, EnvelopeKind::User, event.ts, &data.text);
+    let payload = Payload::plain(data.payload_id, EnvelopeKind::User, event.ts, data.text.as_str());
     let to = run.index_of(node(event));
     run.nodes[to].arriving.push_back(payload);
 }
@@ -79,7 +79,7 @@ pub(super) fn message_received(run: &mut Run, event: &Event, data: &MessageRecei
 pub(super) fn turn_requested(run: &mut Run, event: &Event, data: &TurnRequested) {
     let index = run.index_of(node(event));
     if let (Some(id), Some(text)) = (data.payload_id, &data.message) {
-        let payload = Payload::plain(id, EnvelopeKind::User, event.ts, text);
+        let payload = Payload::plain(id, EnvelopeKind::User, event.ts, text.as_str());
         run.nodes[index].arriving.push_back(payload);
     }
     run.requests.ask(index, Request { seq: event.seq, message: data.payload_id });

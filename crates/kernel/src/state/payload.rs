@@ -44,7 +44,12 @@ pub(crate) struct Payload {
 
 impl Payload {
     /// A message of a person, or an empty payload.
-    pub(crate) fn plain(id: Uuid, kind: EnvelopeKind, ts: Micros, text: &str) -> Self {
+    pub(crate) fn plain(
+        id: Uuid,
+        kind: EnvelopeKind,
+        ts: Micros,
+        text: impl Into<Arc<str>>,
+    ) -> Self {
         Self {
             id,
             kind,
@@ -57,7 +62,7 @@ impl Payload {
             full: false,
             selector: OutputSelector::MessageFinal,
             verdict: None,
-            artifacts: Arc::from([]),
+            artifacts: Arc::default(),
             mapped: None,
             trail: Trail::default(),
         }

@@ -382,7 +382,8 @@ impl Run {
     pub(crate) fn request_payload(&self) -> Payload {
         let created = self.created.as_ref().expect("the run was created");
         let request = &created.request;
-        let payload = Payload::plain(self.uuid(1), EnvelopeKind::User, self.created_at, request);
+        let payload =
+            Payload::plain(self.uuid(1), EnvelopeKind::User, self.created_at, request.as_str());
         let entry = self.wiring().entry(self.index_of(&created.plan.entry), None);
         Payload { trail: Trail::default().up_to(entry, None), ..payload }
     }

@@ -95,6 +95,10 @@ impl Trail {
     /// matching edge was taken (D23 watches those). What D23 takes for bounded is counted all the same where the
     /// bound begins anew.
     pub(crate) fn up_to(mut self, to: Entry<'_>, bound: Option<u32>) -> Self {
+        if self.has_come(to) {
+            // Nothing changes, and the other holders keep the same memory.
+            return self;
+        }
         let leaves = self.leaves(to);
         self.come(to, |level| match (level.place(to), bound) {
             (None, _) => level.path.push(to.node),
@@ -102,6 +106,12 @@ impl Trail {
             (Some(_), _) => {}
         });
         self
+    }
+
+    /// Whether a node was entered at the innermost level, and no loop is left or entered on the way to it.
+    fn has_come(&self, to: Entry<'_>) -> bool {
+        let innermost = self.levels.last().filter(|_| !self.leaves(to));
+        to.loops.len() < self.levels.len() && innermost.is_some_and(|it| it.place(to).is_some())
     }
 
     /// Whether the way to a node leads out of a loop.
