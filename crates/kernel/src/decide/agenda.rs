@@ -4,14 +4,14 @@ use materia_contract::{Acting, EdgeId, FileState, NodeId, Path, Report};
 
 use crate::ask::skipping::Skippable;
 
-/// Something to be decided.
+/// Something to be decided. Entries are moved about, so what is large is kept apart.
 pub(crate) enum Due {
-    /// A turn ended. Its report is large, and entries are moved about.
+    /// A turn ended.
     Report(Box<Report>),
     /// Acts and timers of this instant, once its reports are settled. `since` is the last event before them.
     Acts { acts: Vec<Acting>, since: u64 },
     /// Somebody does something at this instant.
-    Act(Acting),
+    Act(Box<Acting>),
     /// Timers whose instant has come.
     Timers,
     /// The runtime answers a turn that it has just started: not satisfied, and why.

@@ -37,11 +37,11 @@ pub(crate) fn others(draft: &mut Draft<'_>, mut acts: Vec<Acting>, since: u64) {
     let later = acts.partition_point(|acting| acts::class(&acting.act) == Class::Arrival);
     let changes = acts.split_off(later);
     for acting in acts {
-        draft.then(Due::Act(acting));
+        draft.then(Due::Act(acting.into()));
     }
     draft.then(Due::Timers);
     for acting in changes {
-        draft.then(Due::Act(acting));
+        draft.then(Due::Act(acting.into()));
     }
     draft.then(Due::Start);
 }

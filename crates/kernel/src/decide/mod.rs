@@ -268,7 +268,7 @@ fn go_round(draft: &mut Draft<'_>) {
         match due {
             Due::Report(report) => settle::report(draft, *report),
             Due::Acts { acts, since } => instant::others(draft, acts, since),
-            Due::Act(acting) => instant::one(draft, acting),
+            Due::Act(acting) => instant::one(draft, *acting),
             Due::Timers => instant::due_timers(draft),
             Due::Answer { turn, context } => settle::answered(draft, turn, &context),
             Due::Unasked { node, missing } => schedule::unasked(draft, node, &missing),
