@@ -109,7 +109,13 @@ const FORGED: &[(&str, &str)] = &[
     ("CREATE TABLE pragma_user_version (user_version)", "it has a table `pragma_user_version`"),
     ("CREATE VIEW sly AS SELECT load_extension('x')", "it has a view `sly`"),
     ("CREATE INDEX i ON runs (abs(started))", "it has an index `i`"),
-    ("CREATE VIRTUAL TABLE f USING fts5(x)", "it has a table `f"),
+    // As another SQLite writes it: ours has no such module.
+    (
+        "PRAGMA writable_schema = ON;
+         INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql)
+         VALUES ('table', 'f', 'f', 0, 'CREATE VIRTUAL TABLE f USING fts5(x)')",
+        "it has a table `f`",
+    ),
     (
         "ALTER TABLE runs ADD COLUMN more INTEGER GENERATED ALWAYS AS (1)",
         "`runs` is defined in another way",
