@@ -89,7 +89,7 @@ pub struct Driven {
 
 /// Result of a run.
 pub enum Outcome {
-    /// It rests, and this is how; with the run as it was read for that.
+    /// It rests: its report, and the run that the report was made from.
     Rests(Box<CastReport>, Box<Run>),
     /// It broke off. What was recorded until then is kept.
     BrokeOff {

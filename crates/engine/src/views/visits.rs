@@ -77,7 +77,7 @@ struct End {
 }
 
 impl End {
-    /// That of a turn that has not ended.
+    /// Stands for the end of a turn that still runs.
     fn running(wall: Micros) -> Self {
         let (satisfied, reason, tokens, cost) = (None, None, None, None);
         let (outcome, refused) = (Outcome::Running, false);

@@ -70,7 +70,7 @@ pub(super) fn for_writing(
         let format = schema::format(&connection)?;
         // A file that has pages already keeps their size.
         connection.pragma_update(None, "page_size", PAGE_BYTES)?;
-        // Again: SQLite has counted the pages that fit by their former size.
+        // Set again: SQLite counted the pages that fit with the size that pages had before.
         connection.pragma_update(None, "cache_size", -i64::from(CACHE_KIB))?;
         let mode: String =
             connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;

@@ -77,7 +77,7 @@ impl Held {
         self.count.load(Ordering::Relaxed) == 1
     }
 
-    /// Whether there is one at the most.
+    /// Whether at most one run is driven here.
     pub(super) fn is_one_or_none(&self) -> bool {
         self.count.load(Ordering::Relaxed) <= 1
     }

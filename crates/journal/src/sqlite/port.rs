@@ -35,7 +35,7 @@ impl SqliteJournal {
         Ok(())
     }
 
-    /// Reads about one run. A process with one run and this thread for it needs no second connection.
+    /// Reads about one run. A process that drives only one run, on this thread, needs no second connection.
     async fn read_about<T: Send + 'static>(
         &self,
         run: &RunId,

@@ -100,8 +100,8 @@ impl Queue {
         }))
     }
 
-    /// So many bytes of this many decisions are written. About as many runs go on: if all of those that wait did, each
-    /// would bring a decision before it is asked to wait again.
+    /// Takes note that these bytes, of this many decisions, are written. Wakes about as many waiting runs: if all of them
+    /// woke, each would add a decision before it waits again.
     pub(super) fn written(&self, bytes: usize, decisions: usize) {
         let left = {
             let mut state = self.state();
